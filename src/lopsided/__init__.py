@@ -1,0 +1,53 @@
+"""lopsided: learning from lopsided streams, one example at a time, in bounded memory.
+
+Names are resolved when they are first used, because importing scikit-learn and Numba takes a second.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from lopsided.estimators import LEARNERS
+from lopsided.version import __version__
+
+if TYPE_CHECKING:
+    from lopsided.estimators.base import DivergenceWarning
+    from lopsided.estimators.files import load
+    from lopsided.estimators.koil import KOIL
+    from lopsided.estimators.multikernel_koil import MultiKernelKOIL
+    from lopsided.estimators.oilk import OILK
+    from lopsided.estimators.pipeline import StreamPipeline
+    from lopsided.estimators.scaler import OnlineScaler
+
+_HOME: dict[str, str] = LEARNERS | {
+    "DivergenceWarning": "lopsided.estimators.base",
+    "load": "lopsided.estimators.files",
+}
+_MODULES = ("datasets", "evaluate", "kernels", "metrics", "streams")
+
+__all__ = [
+    "KOIL",
+    "OILK",
+    "DivergenceWarning",
+    "MultiKernelKOIL",
+    "OnlineScaler",
+    "StreamPipeline",
+    "__version__",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"lopsided.{name}")
+    else:
+        raise AttributeError(f"module 'lopsided' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

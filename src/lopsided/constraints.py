@@ -1,0 +1,100 @@
+"""What each parameter may be, as data, and the one sentence that says so when it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+
+class Constraint(NamedTuple):
+    """The values a parameter may take: a test, and the same in words."""
+
+    accepts: Any
+    allowed: str
+
+    def __or__(self, other: Constraint) -> Constraint:
+        return Constraint(
+            lambda value: self.accepts(value) or other.accepts(value), f"{self.allowed} or {other.allowed}"
+        )
+
+
+class ParameterError(ValueError):
+    """A parameter has a value that it must not have."""
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Constraint:
+    """A finite number in a range: `above` excludes its bound, `least` and `most` include theirs."""
+    bounds = [f"> {above:g}"] if above is not None else []
+    bounds += [f">= {least:g}"] if least is not None else []
+    bounds += [f"<= {most:g}"] if most is not None else []
+
+    def accepts(value: Any) -> bool:
+        return (
+            _is_real(value)
+            and (above is None or value > above)
+            and (least is None or value >= least)
+            and (most is None or value <= most)
+        )
+
+    return Constraint(accepts, " ".join(["a finite number", " and ".join(bounds)]).strip())
+
+
+def whole(least: int) -> Constraint:
+    """A whole number, at least so large."""
+    return Constraint(lambda value: _is_whole(value) and value >= least, f"an int >= {least}")
+
+
+def pair_of(part: Constraint) -> Constraint:
+    """Two values, one for each class (the rare one first)."""
+    return Constraint(
+        lambda value: isinstance(value, tuple | list) and len(value) == 2 and all(map(part.accepts, value)),
+        "a pair of them",
+    )
+
+
+def choice(*options: str) -> Constraint:
+    """One of these words."""
+    words = [f"'{option}'" for option in options]
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+    return Constraint(lambda value: isinstance(value, str) and value in options, text)
+
+
+def flag() -> Constraint:
+    """True or False."""
+    return Constraint(lambda value: isinstance(value, bool) or type(value).__name__ == "bool", "True or False")
+
+
+def nothing() -> Constraint:
+    """None."""
+    return Constraint(lambda value: value is None, "None")
+
+
+def anything() -> Constraint:
+    """Any value: checked elsewhere, or nothing to check."""
+    return Constraint(lambda value: True, "anything")
+
+
+def check_parameters(owner: str, values: Mapping[str, Any], constraints: Mapping[str, Constraint]) -> None:
+    """Raise a ParameterError for the first parameter that breaks its constraint.
+
+    >>> check_parameters("KOIL", {"C": -1}, {"C": number(above=0)})
+    Traceback (most recent call last):
+        ...
+    lopsided.constraints.ParameterError: The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead.
+    """
+    for name, value in values.items():
+        constraint = constraints[name]
+        if not constraint.accepts(value):
+            raise ParameterError(
+                f"The '{name}' parameter of {owner} must be {constraint.allowed}. Got {value!r} instead."
+            )

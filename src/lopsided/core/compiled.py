@@ -1,0 +1,56 @@
+"""The one decorator for compiled code.
+
+Numba has no type stubs and a cache that looks only at the file of the function it compiles: change a helper in
+another file and a stale program would be loaded. `compiled` gives both what they lack, a type and a stamp of the
+whole package `core`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+ShortIntegers = npt.NDArray[np.int32]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# What the compiler may assume: sums may be reordered and multiply-adds fused, so that loops vectorise; but not that
+# NaN and infinity do not occur, because the steps test for them.
+_ARITHMETIC = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def compiled(function: _Function) -> _Function:
+    """Compile on first call, without the GIL, and keep the machine code on disk."""
+    return _compiled(function, _ARITHMETIC)
+
+
+def compiled_as_written(function: _Function) -> _Function:
+    """The same for arithmetic whose order matters: only multiply-adds may be fused."""
+    return _compiled(function, {"contract"})
+
+
+def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
+    dispatcher = njit(cache=True, nogil=True, error_model="numpy", fastmath=arithmetic)(function)
+    _stamp_with_all_sources(dispatcher)
+    return cast(_Function, dispatcher)
+
+
+def _stamp_with_all_sources(dispatcher: Any) -> None:
+    """Let the disk cache forget a program when any file of the core has changed, not only its own."""
+    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(cache_file, "_source_stamp"):
+        cache_file._source_stamp = _stamp_of_sources()
+
+
+@cache
+def _stamp_of_sources() -> tuple[tuple[str, int, int], ...]:
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in sources)

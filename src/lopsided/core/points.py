@@ -1,0 +1,159 @@
+"""Where the support points live: feature-major, apart from the weights that experts give them.
+
+Feature-major (one row a feature, one column a point) lets the distance loop run over the points without horizontal
+sums. A query is a dense row or a sparse one; a sparse query touches only the rows of its non-zero features.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lopsided.core.compiled import Floats, Integers, ShortIntegers, compiled
+
+
+class Rows(NamedTuple):
+    """A batch of examples: `dense`, or in CSR form when `starts` is not empty."""
+
+    dense: Floats
+    starts: Integers
+    features: ShortIntegers
+    values: Floats
+
+
+class Points(NamedTuple):
+    """Columns of features. A column stored from a sparse row remembers which features it has, to be cleared by."""
+
+    values: Floats
+    squared_norms: Floats
+    features: ShortIntegers
+    n_features: Integers
+
+
+_DENSE = -1  # in Points.n_features: the column came from a dense row
+
+
+def empty_points(n_features: int, capacity: int, widest: int = 0) -> Points:
+    """Room for `capacity` points; `widest` is the largest number of non-zeros of a sparse row."""
+    return Points(
+        np.zeros((n_features, capacity)),
+        np.zeros(capacity),
+        np.zeros((capacity, widest), dtype=np.int32),
+        np.zeros(capacity, dtype=np.int64),
+    )
+
+
+@compiled
+def squared_norm(rows: Rows, t: int) -> float:
+    """||x||^2 of example t."""
+    total = 0.0
+    if rows.starts.size:
+        for q in range(rows.starts[t], rows.starts[t + 1]):
+            total += rows.values[q] * rows.values[q]
+    else:
+        for j in range(rows.dense.shape[1]):
+            total += rows.dense[t, j] * rows.dense[t, j]
+    return total
+
+
+@compiled
+def measure(
+    points: Points,
+    rows: Rows,
+    t: int,
+    norm: float,
+    start: int,
+    stop: int,
+    squares: Floats,
+    dots: Floats,
+    want_dots: bool,
+) -> None:
+    """Squared distances (and scalar products, if wanted or free) of example t to the points start..stop-1."""
+    if rows.starts.size:
+        _sparse_dots(points.values, rows, t, start, stop, dots)
+        norms, found, result = points.squared_norms[start:stop], dots[start:stop], squares[start:stop]
+        for i in range(result.size):
+            result[i] = max(0.0, norms[i] + norm - 2.0 * found[i])
+    else:
+        _dense_squares(points.values, rows.dense[t], start, stop, squares[start:stop])
+        if want_dots:
+            _dense_dots(points.values, rows.dense[t], start, stop, dots[start:stop])
+
+
+@compiled
+def _sparse_dots(values: Floats, rows: Rows, t: int, start: int, stop: int, dots: Floats) -> None:
+    result = dots[start:stop]
+    for i in range(result.size):
+        result[i] = 0.0
+    for q in range(rows.starts[t], rows.starts[t + 1]):
+        value = rows.values[q]
+        feature = values[rows.features[q], start:stop]
+        for i in range(result.size):
+            result[i] += value * feature[i]
+
+
+@compiled
+def _dense_squares(values: Floats, x: Floats, start: int, stop: int, squares: Floats) -> None:
+    """By differences, which keep their digits where ||x||^2 - 2 x.z + ||z||^2 would cancel; four features a pass."""
+    for i in range(squares.size):
+        squares[i] = 0.0
+    whole = x.size - x.size % 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
+        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
+        for i in range(squares.size):
+            e0, e1, e2, e3 = z0[i] - x0, z1[i] - x1, z2[i] - x2, z3[i] - x3
+            squares[i] += (e0 * e0 + e1 * e1) + (e2 * e2 + e3 * e3)
+    for j in range(whole, x.size):
+        z0 = values[j, start:stop]
+        for i in range(squares.size):
+            e0 = z0[i] - x[j]
+            squares[i] += e0 * e0
+
+
+@compiled
+def _dense_dots(values: Floats, x: Floats, start: int, stop: int, dots: Floats) -> None:
+    for i in range(dots.size):
+        dots[i] = 0.0
+    whole = x.size - x.size % 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
+        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
+        for i in range(dots.size):
+            dots[i] += (z0[i] * x0 + z1[i] * x1) + (z2[i] * x2 + z3[i] * x3)
+    for j in range(whole, x.size):
+        z0 = values[j, start:stop]
+        for i in range(dots.size):
+            dots[i] += z0[i] * x[j]
+
+
+@compiled
+def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
+    """Write example t into a column."""
+    if rows.starts.size:
+        _clear(points, column)
+        first = rows.starts[t]
+        n = rows.starts[t + 1] - first
+        for q in range(n):
+            feature = rows.features[first + q]
+            points.values[feature, column] = rows.values[first + q]
+            points.features[column, q] = feature
+        points.n_features[column] = n
+    else:
+        for j in range(rows.dense.shape[1]):
+            points.values[j, column] = rows.dense[t, j]
+        points.n_features[column] = _DENSE
+    points.squared_norms[column] = norm
+
+
+@compiled
+def _clear(points: Points, column: int) -> None:
+    if points.n_features[column] == _DENSE:
+        for j in range(points.values.shape[0]):
+            points.values[j, column] = 0.0
+    else:
+        for q in range(points.n_features[column]):
+            points.values[points.features[column, q], column] = 0.0

@@ -1,0 +1,319 @@
+"""What every learner has in common: the door, the labels, the threshold, probabilities, and the file.
+
+A learner is the numbers. It says how to start (`_start`), how to learn from rows in order while reporting the score of
+each before it was learned (`_learn`), how to score (`_score`), and which arrays it is made of (`_arrays`, `_restore`).
+Everything else is here, once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from lopsided.constraints import Constraint, anything, check_parameters, choice, flag, number
+from lopsided.core.compiled import Floats
+from lopsided.core.points import Rows
+from lopsided.estimators import encoding
+from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, settle
+from lopsided.estimators.randomness import UniformStream
+from lopsided.estimators.score_memory import ScoreMemory
+
+
+class DivergenceWarning(UserWarning):
+    """Steps were left out because they would have made the model infinite."""
+
+
+def _is_rate(value: Any) -> bool:
+    if not (isinstance(value, str) and value.startswith("rate:")):
+        return False
+    try:
+        return 0.0 < float(value.removeprefix("rate:")) < 1.0
+    except ValueError:
+        return False
+
+
+COMMON_CONSTRAINTS: dict[str, Constraint] = {
+    "threshold": choice("zero", "f1", "gmean") | Constraint(_is_rate, "'rate:SHARE' with 0 < SHARE < 1") | number(),
+    "pos_label": anything(),
+    "shuffle": flag(),
+    "random_state": anything(),
+}
+
+
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all learners: a scikit-learn classifier for two classes that learns one example at a time."""
+
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+
+    # Set by subclasses' constructors.
+    threshold: str | float
+    pos_label: Any
+    shuffle: bool
+    random_state: Any
+
+    # ---------------------------------------------------------------- what a learner provides
+
+    def _start(self, n_features: int) -> None:
+        """Build the empty model; parameters are valid and `self._uniforms` is ready."""
+        raise NotImplementedError
+
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
+        """Learn from rows in order; returns the score of each before it was learned."""
+        raise NotImplementedError
+
+    def _score(self, rows: Rows) -> Floats:
+        """Scores of the current model."""
+        raise NotImplementedError
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything the next step depends on, except what the base class keeps."""
+        raise NotImplementedError
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Take these arrays, after checking that they fit each other; `_start` was called before."""
+        raise NotImplementedError
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return 0
+
+    def _cure_for_divergence(self) -> str:
+        """Which parameters to change, for the warning."""
+        return "lower 'learning_rate'"
+
+    # ---------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn from the rows once, in the order given (or shuffled, if `shuffle`).
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_samples, n_features)
+        y : vector of two labels
+        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+        """
+        self._check_parameters()
+        with encoding.shape_unchanged_on_error(self):
+            X, y, weights = self._checked(X, y, sample_weight, first=True)
+            if not (weights > 0).any():
+                raise ValueError("The sample weights of fit must not all be zero. Got nothing but zeros.")
+            learned = y[weights > 0]
+            if np.unique(learned).size == 1:
+                raise ValueError(
+                    f"The labels y of {type(self).__name__}.fit must hold two classes. Got one class: {learned[0]!r}."
+                )
+            labels = map_of_labels(y, self.pos_label)
+            signs = labels.signs(y)
+        self._begin(labels)
+        if self.shuffle:
+            order = self._uniforms.rng.permutation(len(y))
+            X, signs, weights = X[order], signs[order], weights[order]
+        self._absorb(X, signs, weights)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows, in the order given; the same as learning from them one by one.
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_samples, n_features)
+        y : vector of labels; one class alone is fine
+        classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
+        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+        """
+        X, signs, weights = self._next(X, y, classes, sample_weight)
+        if (weights > 0).any():
+            self._absorb(X, signs, weights)
+        return self
+
+    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
+        """Test, then train: for each row the score of the model before that row, then learn from it.
+
+        The scores are never shifted by `threshold_`.
+        """
+        X, signs, weights = self._next(X, y, classes, None)
+        return self._absorb(X, signs, weights)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
+        X = encoding.checked_features(self, X, first=first)
+        y = encoding.checked_labels(self, y, X.shape[0])
+        return X, y, encoding.checked_weights(sample_weight, X.shape[0])
+
+    def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
+        """Check a batch against what is known, and only then begin or go on."""
+        first = not self._started
+        if first:
+            self._check_parameters()
+        with encoding.shape_unchanged_on_error(self):
+            X, y, weights = self._checked(X, y, sample_weight, first=first)
+            labels = self._labels_for(y, classes)
+            signs = labels.signs(y)
+        if first:
+            self._begin(labels)
+        else:
+            self._set_labels(labels)
+        return X, signs, weights
+
+    def _labels_for(self, y: npt.NDArray[Any], classes: Any) -> LabelMap:
+        named = None if classes is None else map_of_classes(classes, self.pos_label)
+        if not self._started:
+            return named or map_of_labels(y, self.pos_label)
+        if named is not None and self._labels.settled and named.classes.tolist() != self._labels.classes.tolist():
+            raise ValueError(
+                f"The 'classes' parameter must stay what it was, {self._labels.classes.tolist()}. "
+                f"Got {named.classes.tolist()} instead."
+            )
+        return named or settle(self._labels, y, self.pos_label)
+
+    def _begin(self, labels: LabelMap) -> None:
+        """An empty model for these labels and this many features."""
+        self._set_labels(labels)
+        self._uniforms = UniformStream(np.random.default_rng(self.random_state))
+        self._memory = ScoreMemory()
+        self._has_warned = False
+        self._start(self.n_features_in_)
+        self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
+        self._one_sign, self._one_weight = np.ones(1), np.ones(1)
+
+    def _set_labels(self, labels: LabelMap) -> None:
+        self._labels = labels
+        self.classes_ = labels.classes
+
+    def _absorb(self, X: Any, signs: Floats, weights: Floats) -> Floats:
+        """Learn from checked rows; a weight of 0 skips the row."""
+        heavy = weights > 0
+        if not heavy.all():
+            X, signs, weights = X[heavy], signs[heavy], weights[heavy]
+        rows = encoding.as_rows(X)
+        scores = self._learn(rows, signs, weights)
+        self._memory.remember(signs, scores)
+        self._warn_of_divergence()
+        return scores
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn from one example: a 1-d array and its label. The fast path for single examples."""
+        if not self._started:
+            return self.partial_fit(np.asarray(x)[None, ...], [y])
+        self._take_one(x)
+        sign = self._labels.sign_of.get(y) if self._labels.settled else None
+        if sign is None:
+            self._set_labels(self._labels_for(encoding.checked_labels(self, [y], 1), None))
+            sign = float(self._labels.signs(np.asarray([y]))[0])
+        self._one_sign[0] = sign
+        score = self._learn(self._one_row, self._one_sign, self._one_weight)[0]
+        self._memory.remember_one(sign, score)
+        if self.n_diverged_ and not self._has_warned:
+            self._warn_of_divergence()
+        return self
+
+    def _take_one(self, x: Any) -> None:
+        """Check one example and write it where compiled code reads it."""
+        x = np.asarray(x, dtype=np.float64)
+        row = self._one_row.dense
+        if x.shape != row.shape[1:]:
+            raise ValueError(
+                f"The example x of {type(self).__name__} must be a 1-d array of {row.shape[1]} features. "
+                f"Got shape {x.shape}."
+            )
+        # x.x is finite unless x is not, or is enormous: look closer only then.
+        if not x.dot(x) < np.inf and not np.isfinite(x).all():
+            bad = int(np.flatnonzero(~np.isfinite(x))[0])
+            raise ValueError(
+                f"The example x of {type(self).__name__} contains NaN or infinity. Every feature must be finite. "
+                f"Got {x[bad]} in feature {bad}."
+            )
+        row[0] = x
+
+    def _warn_of_divergence(self) -> None:
+        if self.n_diverged_ and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{type(self).__name__} diverges: {self.n_diverged_} step(s) would have made its scores infinite and "
+                f"were left out (n_diverged_ counts them); {self._cure_for_divergence()}.",
+                DivergenceWarning,
+                stacklevel=4,
+            )
+
+    # ---------------------------------------------------------------- answering
+
+    def decision_function(self, X: Any) -> Floats:
+        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
+        return self._raw_scores(X) - self.threshold_
+
+    def score_one(self, x: Any) -> float:
+        """`decision_function` for one example, a 1-d array. The fast path for single examples."""
+        self._check_started()
+        self._take_one(x)
+        return float(self._score(self._one_row)[0] - self.threshold_)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The rare class where `decision_function` is > 0, the other class elsewhere."""
+        return self._labels_of(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two `classes_`, calibrated online from progressive scores.
+
+        Strictly increasing in the score; the probability 0.5 need not be where `predict` switches.
+        """
+        positive = self._probability(self._raw_scores(X))
+        columns = (1.0 - positive, positive)
+        return np.stack(columns if self._labels.positive_index == 1 else columns[::-1], axis=1)
+
+    @property
+    def threshold_(self) -> float:
+        """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
+        self._check_started()
+        if isinstance(self.threshold, str):
+            return 0.0 if self.threshold == "zero" else self._memory.threshold(self.threshold)
+        return float(self.threshold)
+
+    def _labels_of(self, decisions: Floats) -> npt.NDArray[Any]:
+        return self._labels.names(decisions > 0.0)
+
+    def _probability(self, scores: Floats) -> Floats:
+        return self._memory.probability(scores)
+
+    def _raw_scores(self, X: Any) -> Floats:
+        self._check_started()
+        return self._score(encoding.as_rows(encoding.checked_features(self, X, first=False)))
+
+    # ---------------------------------------------------------------- keeping
+
+    def save(self, path: str | Path) -> None:
+        """Write the model into one file of arrays and JSON; what `lopsided.load` reads goes on as if never stopped."""
+        from lopsided.estimators.files import save_model
+
+        save_model(self, path)
+
+    # ---------------------------------------------------------------- conventions
+
+    @property
+    def _started(self) -> bool:
+        return "_labels" in self.__dict__
+
+    def _check_started(self) -> None:
+        if not self._started:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. "
+                "Call 'fit', 'partial_fit' or 'learn_one' before asking for scores."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), COMMON_CONSTRAINTS | self._constraints)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        tags.non_deterministic = False
+        return tags

@@ -1,0 +1,216 @@
+"""Models as files: one safetensors file of arrays, with everything else as JSON in its header. Never pickle.
+
+A file says which format it has, which version wrote it, the learner's name and parameters, features, labels, the state
+of its generator, and a checksum. Reading it runs no code of the file's choosing: the learner is looked up by name among
+those of this package, its arrays are checked before compiled code sees them, and whatever does not fit is refused with
+a sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from lopsided.constraints import ParameterError
+from lopsided.estimators import LEARNERS
+from lopsided.estimators.labels import LabelMap
+from lopsided.estimators.randomness import UniformStream, generator_state
+from lopsided.estimators.score_memory import NEGATIVE_RING, POSITIVE_RING
+from lopsided.estimators.support_state import ModelFileError, in_range, taken
+from lopsided.kernels import Kernel, kernel_from_json
+from lopsided.version import __version__
+
+FORMAT = 1
+_KEY = "lopsided"
+_CHECKSUM = "sha256"
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a model, all of it or nothing: a crash leaves the old file as it was."""
+    content = to_bytes(model)
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that `save` wrote. Continuing to learn equals never having stopped."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"The model file {str(path)!r} must be readable. Got: {error.strerror}.") from None
+    return from_bytes(content, source=str(path))
+
+
+def to_bytes(model: Any) -> bytes:
+    """The content of a model file."""
+    arrays, description = packed(model)
+    document = json.dumps({"format": FORMAT, "version": __version__, "model": description}, sort_keys=True)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return safetensors.numpy.save(arrays, metadata={_KEY: document, _CHECKSUM: _checksum(document, arrays)})
+
+
+def from_bytes(content: bytes, source: str = "bytes") -> Any:
+    """The model of a file's content."""
+    try:
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+        document = json.loads(metadata[_KEY])
+        version = document["format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ModelFileError(
+            f"The file {source!r} must be a model written by lopsided's save. Got something else, or a part of one."
+        ) from None
+    if version != FORMAT:
+        raise ModelFileError(
+            f"The model file {source!r} must have format {FORMAT}. Got format {version!r}, written by lopsided "
+            f"{document.get('version')!r}: read it with that version or a newer one."
+        )
+    try:
+        arrays = safetensors.numpy.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise ModelFileError(f"The model file {source!r} must be whole. Got a damaged one: {error}.") from None
+    if metadata.get(_CHECKSUM) != _checksum(metadata[_KEY], arrays):
+        raise ModelFileError(
+            f"The model file {source!r} must match its checksum. Got another: it was changed or damaged."
+        )
+    try:
+        return unpacked(document["model"], arrays)
+    except ModelFileError:
+        raise
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        MemoryError,
+        OverflowError,
+        ParameterError,
+    ) as error:
+        raise ModelFileError(
+            f"The model file {source!r} must describe a model of lopsided. Got one that does not fit: {error}."
+        ) from None
+
+
+def _checksum(document: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(document.encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}|{arrays[name].dtype.str}|{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data if arrays[name].size else b"")
+    return digest.hexdigest()
+
+
+def packed(model: Any, prefix: str = "") -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and description of a model; a model that holds others (`_members`) packs them too."""
+    model._check_started()
+    arrays = {prefix + name: array for name, array in model._arrays().items()}
+    description: dict[str, Any] = {
+        "learner": type(model).__name__,
+        "parameters": {name: _to_json(value, name) for name, value in model.get_params(deep=False).items()},
+        "n_features": model.n_features_in_,
+        "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
+    }
+    if hasattr(model, "_labels"):
+        labels = model._labels
+        description["labels"] = {
+            "classes": labels.classes.tolist(), "dtype": labels.classes.dtype.str, "settled": labels.settled,
+        }  # fmt: skip
+    if hasattr(model, "_uniforms"):
+        description["generator"] = generator_state(model._uniforms.rng)
+        arrays[prefix + "uniforms"] = model._uniforms.unused()
+    if hasattr(model, "_memory"):
+        memory = model._memory
+        arrays |= {prefix + "memory.positive": memory.positive, prefix + "memory.negative": memory.negative}
+        arrays[prefix + "memory.counts"] = memory.counts
+    members: dict[str, Any] = getattr(model, "_members", dict)()
+    description["members"] = {}
+    for name, member in members.items():
+        part, description["members"][name] = packed(member, f"{prefix}{name}/")
+        arrays |= part
+    return arrays, description
+
+
+def unpacked(description: dict[str, Any], arrays: Arrays, prefix: str = "") -> Any:
+    """The model of such arrays and description."""
+    name = description["learner"]
+    if name not in LEARNERS:
+        raise ModelFileError(f"A model file must hold one of {', '.join(sorted(LEARNERS))}. Got {name!r}.")
+    kind = getattr(importlib.import_module(LEARNERS[name]), name)
+    members = {key: unpacked(part, arrays, f"{prefix}{key}/") for key, part in description["members"].items()}
+    parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
+    model = kind(**(parameters | members))
+    model._check_parameters()
+    own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+    model.n_features_in_ = int(description["n_features"])
+    in_range("n_features", model.n_features_in_, 1, 2**31 - 1)
+    if description["feature_names"] is not None:
+        model.feature_names_in_ = np.array([str(n) for n in description["feature_names"]], dtype=object)
+    if "labels" in description:
+        known = description["labels"]
+        classes = np.array(known["classes"], dtype=np.dtype(known["dtype"]))
+        model._begin(LabelMap(classes, model.pos_label, settled=bool(known["settled"])))
+    if "generator" in description:
+        _restore_common(model, own, description["generator"])
+    model._restore(own)
+    return model
+
+
+def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> None:
+    stream = UniformStream(np.random.default_rng(0))
+    uniforms = taken(arrays, "uniforms", np.float64, (None,))
+    if ((uniforms < 0) | (uniforms >= 1)).any():
+        raise ModelFileError(
+            "The array 'uniforms' of the model file must lie in [0, 1). Got others: the file is damaged."
+        )
+    stream.restore(uniforms, generator)
+    model._uniforms = stream
+    model._memory.positive = taken(arrays, "memory.positive", np.float64, (POSITIVE_RING,))
+    model._memory.negative = taken(arrays, "memory.negative", np.float64, (NEGATIVE_RING,))
+    model._memory.counts = taken(arrays, "memory.counts", np.int64, (2,))
+    in_range("memory.counts", model._memory.counts, 0, 2**62)
+
+
+def _to_json(value: Any, name: str) -> Any:
+    if isinstance(value, Kernel):
+        return {"kernel": value.to_json()}
+    if isinstance(value, list | tuple):
+        return {"tuple" if isinstance(value, tuple) else "list": [_to_json(part, name) for part in value]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if name == "random_state" or hasattr(value, "get_params"):
+        return None  # a generator: its state is saved apart; a member: it is packed apart
+    raise ModelFileError(
+        f"The parameter '{name}' must be a number, a word, a kernel or a list to be saved. Got {value!r}."
+    )
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        if "kernel" in value:
+            return kernel_from_json(value["kernel"])
+        parts = [_from_json(part) for part in (value["tuple"] if "tuple" in value else value["list"])]
+        return tuple(parts) if "tuple" in value else parts
+    return value

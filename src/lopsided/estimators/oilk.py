@@ -1,0 +1,168 @@
+"""OILK: the forerunner of KOIL, one buffer for both classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.constraints import Constraint, choice, number, whole
+from lopsided.core.compiled import Floats
+from lopsided.core.koil import empty_workspace, score_rows
+from lopsided.core.oilk import OilkPlan, oilk_run
+from lopsided.core.points import Rows, empty_points
+from lopsided.core.support import DIVERGED, USED, empty_support
+from lopsided.estimators.base import OnlineClassifier
+from lopsided.estimators.encoding import n_rows_of, widest_of
+from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, chosen_kernel
+from lopsided.estimators.koil import DRAWS_A_STEP, ROWS_AT_A_TIME
+from lopsided.estimators.support_state import (
+    in_range,
+    named_arrays,
+    restored_points,
+    restored_support,
+    taken,
+    true_weights,
+    wider,
+)
+
+
+class OILK(OnlineClassifier):
+    """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
+
+    The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up
+    for what leaves, and a rare class gets few of the places. Prefer `KOIL`.
+
+    For each example (x, y), all opposite vectors with y (f(x) - f(z_i)) < 1 are hits::
+
+        weights <- (1 - eta) weights,    weight_i -= y eta C   (each hit),    weight of x = y eta C (number of hits)
+
+    Every example is offered to the buffer, also with weight 0: a full one replaces the oldest ("fifo"), or a uniformly
+    drawn one with probability budget / t ("reservoir").
+
+    Cost of one example: O(budget (n_features + hits)). Memory: 8 budget (budget + n_features) bytes, fixed.
+
+    Parameters
+    ----------
+    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    learning_rate : eta, the step size.
+    budget : N, support vectors of both classes together.
+    policy : "fifo" or "reservoir".
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import OILK
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = OILK(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.9
+
+    References
+    ----------
+    H. Yang, J. Hu, M. R. Lyu, I. King, "Online Imbalanced Learning with Kernels", NIPS Workshop on Big Learning, 2013.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
+        "C": number(above=0),
+        "learning_rate": number(above=0, most=1),
+        "budget": whole(1),
+        "policy": choice("fifo", "reservoir"),
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        learning_rate: float = 0.01,
+        budget: int = 200,
+        policy: str = "fifo",
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.learning_rate = learning_rate
+        self.budget = budget
+        self.policy = policy
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _start(self, n_features: int) -> None:
+        self._plan = OilkPlan(rate=float(self.learning_rate), policy=POLICIES[self.policy])
+        self._kernel = chosen_kernel(self, n_features).compiled()
+        self._cost = float(self.C)
+        self._support = empty_support((int(self.budget), 0))
+        self._slot_signs = np.zeros(int(self.budget))
+        self._points = empty_points(n_features, int(self.budget))
+        self._work = empty_workspace(int(self.budget), int(self.budget))
+
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
+        self._points = wider(self._points, widest_of(rows))
+        scores, costs = np.empty(signs.size), self._cost * weights
+        for start in range(0, signs.size, ROWS_AT_A_TIME):
+            stop = min(start + ROWS_AT_A_TIME, signs.size)
+            draws = self._uniforms.reserve(DRAWS_A_STEP * (stop - start))
+            oilk_run(
+                self._support, self._slot_signs, self._points, self._kernel, self._plan, rows, signs, costs, draws,
+                self._work, scores, start, stop,
+            )  # fmt: skip
+        return scores
+
+    def _score(self, rows: Rows) -> Floats:
+        scores = np.empty(n_rows_of(rows))
+        score_rows(self._support, self._points, self._kernel, rows, self._work, scores)
+        return scores
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return named_arrays(support=self._support, points=self._points) | {"slot_signs": self._slot_signs}
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._support = restored_support(arrays, (int(self.budget), 0))
+        self._slot_signs = taken(arrays, "slot_signs", np.float64, (int(self.budget),))
+        in_range("slot_signs", self._slot_signs, -1, 1)
+        self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return int(self._support.tally[DIVERGED, 0])
+
+    def _cure_for_divergence(self) -> str:
+        return "lower C or learning_rate"
+
+    def _slots_by_class(self) -> npt.NDArray[np.int64]:
+        """The slots in use: positives by slot, then negatives."""
+        signs = self._slot_signs[: self._support.tally[USED, 0]]
+        return np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)])
+
+    @property
+    def n_support_(self) -> int:
+        """How many support vectors there are, those of weight 0 included."""
+        self._check_started()
+        return int(self._support.tally[USED, 0])
+
+    @property
+    def support_vectors_(self) -> Floats:
+        """The support vectors (a copy): positives by slot, then negatives."""
+        self._check_started()
+        return np.ascontiguousarray(self._points.values[:, self._slots_by_class()].T)
+
+    @property
+    def support_weights_(self) -> Floats:
+        """Their weights (a copy): f(x) is the sum of weight times similarity."""
+        self._check_started()
+        return true_weights(self._support)[self._slots_by_class()]
