@@ -70,7 +70,7 @@ class Gaussian(Kernel):
     def __init__(self, gamma: float | None = None, sigma: float | None = None) -> None:
         if gamma is not None and sigma is not None:
             raise ParameterError(
-                f"The kernel Gaussian must be given gamma or sigma (gamma = 1 / (2 sigma^2)). Got both."
+                "The kernel Gaussian must be given gamma or sigma (gamma = 1 / (2 sigma^2)). Got both."
             )
         if sigma is not None:
             check_parameters("Gaussian", {"sigma": sigma}, {"sigma": number(above=0)})

@@ -8,13 +8,13 @@ whole package `core`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import njit, typeof
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -38,9 +38,18 @@ def compiled_as_written(function: _Function) -> _Function:
 
 
 def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
-    dispatcher = njit(cache=True, nogil=True, error_model="numpy", fastmath=arithmetic)(function)
+    # Without the reference counts of Numba's runtime: compiled code here allocates nothing and keeps no array beyond a
+    # call, and counting the views that it makes of its arguments took as long as the arithmetic.
+    without_counts: dict[str, Any] = {"_nrt": False}
+    dispatcher: Any = njit(cache=True, nogil=True, error_model="numpy", fastmath=arithmetic, **without_counts)(function)
     _stamp_with_all_sources(dispatcher)
     return cast(_Function, dispatcher)
+
+
+def bound(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+    """A call with these very arguments that looks up no types: 2 us instead of 10 for the many arrays of a learner."""
+    entry = cast(Any, function).compile(tuple(map(cast(Any, typeof), arguments)))
+    return partial(entry, *arguments)
 
 
 def _stamp_with_all_sources(dispatcher: Any) -> None:

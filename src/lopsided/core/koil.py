@@ -31,11 +31,11 @@ from lopsided.core.support import (
     decay,
     empty_ledger,
     is_full,
-    occupied,
     put,
     refresh,
     settle,
     shift,
+    span,
     take_out,
     value,
 )
@@ -215,8 +215,8 @@ def fill_row(
     support: Support, points: Points, kernel: Kernel, rows: Rows, t: int, norm: float, work: Workspace
 ) -> None:
     """work.row[i] = k(x_t, z_i) for every slot in use."""
-    for room in range(2):
-        start, stop = occupied(support, room)
+    for part in range(2):
+        start, stop = span(support, part)
         measure(points, rows, t, norm, start, stop, work.squares, work.dots, needs_dots(kernel))
         squares, dots, norms = (
             work.squares[start:stop],

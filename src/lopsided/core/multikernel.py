@@ -17,7 +17,7 @@ from lopsided.core.draws import Draws, draw
 from lopsided.core.kernels import Kernel, self_similarity, similarities
 from lopsided.core.koil import NEGATIVE, NOT_STORED, POSITIVE, Plan, Workspace, finite, step
 from lopsided.core.points import Points, Rows, measure, squared_norm, store
-from lopsided.core.support import Support, is_full, occupied, value
+from lopsided.core.support import Support, is_full, span, value
 
 RAW, SIGN = range(2)
 NO_COLUMN = -1
@@ -129,8 +129,8 @@ def fill_expert_row(
 ) -> None:
     """work.row for one expert, gathering what was measured once for all."""
     kernel = kernel_of(pool, index)
-    for room in range(2):
-        start, stop = occupied(support, room)
+    for part in range(2):
+        start, stop = span(support, part)
         columns = pool.columns[index, start:stop]
         squares, dots, norms = work.squares[start:stop], work.dots[start:stop], scratch.norms[start:stop]
         for i in range(columns.size):

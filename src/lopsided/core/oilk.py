@@ -114,7 +114,7 @@ def oilk_run(
     scores: Floats,
     start: int,
     stop: int,
-) -> None:
+) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
     for t in range(start, stop):
         norm = squared_norm(rows, t)
@@ -125,3 +125,4 @@ def oilk_run(
         )
         if slot != NOT_STORED:
             store(points, slot, rows, t, norm)
+    return stop

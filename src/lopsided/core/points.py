@@ -6,6 +6,7 @@ sums. A query is a dense row or a sparse one; a sparse query touches only the ro
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +43,15 @@ def empty_points(n_features: int, capacity: int, widest: int = 0) -> Points:
         np.zeros((capacity, widest), dtype=np.int32),
         np.zeros(capacity, dtype=np.int64),
     )
+
+
+@compiled
+def first_not_finite(x: Floats) -> int:
+    """The first feature that is NaN or infinite, or -1."""
+    for j in range(x.size):
+        if not math.isfinite(x[j]):
+            return j
+    return -1
 
 
 @compiled

@@ -13,8 +13,8 @@ from lopsided.core.support import Ledger, Support, occupied, shift
 def give_to_nearest(support: Support, ledger: Ledger, room: int, row: Floats, weight: float) -> None:
     """Add the weight to the vector of the room that is most similar to the point left out (`row`: its similarities)."""
     start, stop = occupied(support, room)
-    nearest = start
+    nearest, largest = start, row[start]
     for i in range(start + 1, stop):
-        if row[i] > row[nearest]:
-            nearest = i
+        if row[i] > largest:
+            nearest, largest = i, row[i]
     shift(support, ledger, nearest, weight)

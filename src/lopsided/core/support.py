@@ -68,6 +68,18 @@ def occupied(support: Support, room: int) -> tuple[int, int]:
 
 
 @compiled
+def span(support: Support, part: int) -> tuple[int, int]:
+    """All slots in use, as two stretches (part 0 and 1), the second empty where they touch: long loops run fastest."""
+    start, stop = occupied(support, part)
+    other_start, other_stop = occupied(support, 1 - part)
+    if part == 0 and stop == other_start:
+        return start, other_stop
+    if part == 1 and other_stop == start:
+        return stop, stop
+    return start, stop
+
+
+@compiled
 def is_full(support: Support, room: int) -> bool:
     """Whether no slot of the room is free."""
     return support.tally[USED, room] == support.tally[SIZE, room]
@@ -82,8 +94,8 @@ def value(support: Support, row: Floats) -> float:
 @compiled
 def _weighted_sum(support: Support, row: Floats) -> float:
     total = 0.0
-    for room in range(2):
-        start, stop = occupied(support, room)
+    for part in range(2):
+        start, stop = span(support, part)
         weights, similarities = support.weights[start:stop], row[start:stop]
         for i in range(weights.size):
             total += weights[i] * similarities[i]
@@ -151,8 +163,8 @@ def take_out(support: Support, ledger: Ledger, slot: int, row: Floats) -> float:
 def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float, score: float, weight: float) -> None:
     """Write a newcomer into a free slot: its Gram row and column, its score so far, its weight."""
     gram = support.gram
-    for room in range(2):
-        start, stop = occupied(support, room)
+    for part in range(2):
+        start, stop = span(support, part)
         for i in range(start, stop):
             gram[slot, i] = row[i]
             gram[i, slot] = row[i]
@@ -165,8 +177,8 @@ def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float,
 @compiled
 def settle(support: Support, ledger: Ledger) -> None:
     """Bring the cached scores up to date: scores += sum_q amounts[q] gram[slots[q]], four rows a pass."""
-    for room in range(2):
-        start, stop = occupied(support, room)
+    for part in range(2):
+        start, stop = span(support, part)
         _add_rows(support.scores[start:stop], support.gram, start, stop, ledger)
     ledger.length[0] = 0
 

@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, anything, check_parameters, choice, flag, number
-from lopsided.core.compiled import Floats
-from lopsided.core.points import Rows
+from lopsided.core.compiled import Floats, bound
+from lopsided.core.points import Rows, first_not_finite
 from lopsided.estimators import encoding
 from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, settle
 from lopsided.estimators.randomness import UniformStream
@@ -71,6 +71,15 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Scores of the current model."""
         raise NotImplementedError
 
+    def _learn_one(self, sign: float) -> float:
+        """`_learn` for the example in `self._one_row`."""
+        self._one_sign[0] = sign
+        return float(self._learn(self._one_row, self._one_sign, np.ones(1))[0])
+
+    def _score_one(self) -> float:
+        """`_score` for the example in `self._one_row`."""
+        return float(self._score(self._one_row)[0])
+
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything the next step depends on, except what the base class keeps."""
         raise NotImplementedError
@@ -78,6 +87,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Take these arrays, after checking that they fit each other; `_start` was called before."""
         raise NotImplementedError
+
+    def _check_features(self, X: Any) -> None:
+        """Refuse rows that the learner cannot take, beyond what the door refuses."""
 
     @property
     def n_diverged_(self) -> int:
@@ -143,6 +155,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
         X = encoding.checked_features(self, X, first=first)
+        self._check_features(X)
         y = encoding.checked_labels(self, y, X.shape[0])
         return X, y, encoding.checked_weights(sample_weight, X.shape[0])
 
@@ -179,8 +192,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self._memory = ScoreMemory()
         self._has_warned = False
         self._start(self.n_features_in_)
+        self._prepare_for_one()
+
+    def _prepare_for_one(self) -> None:
+        """The arrays through which single examples go in and out of compiled code."""
         self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
-        self._one_sign, self._one_weight = np.ones(1), np.ones(1)
+        self._one_x = self._one_row.dense[0]
+        self._one_check = bound(first_not_finite, self._one_x)
+        self._one_sign, self._one_score = np.ones(1), np.zeros(1)
 
     def _set_labels(self, labels: LabelMap) -> None:
         self._labels = labels
@@ -206,30 +225,26 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if sign is None:
             self._set_labels(self._labels_for(encoding.checked_labels(self, [y], 1), None))
             sign = float(self._labels.signs(np.asarray([y]))[0])
-        self._one_sign[0] = sign
-        score = self._learn(self._one_row, self._one_sign, self._one_weight)[0]
-        self._memory.remember_one(sign, score)
-        if self.n_diverged_ and not self._has_warned:
+        self._memory.remember_one(sign, self._learn_one(sign))
+        if not self._has_warned:
             self._warn_of_divergence()
         return self
 
     def _take_one(self, x: Any) -> None:
         """Check one example and write it where compiled code reads it."""
-        x = np.asarray(x, dtype=np.float64)
-        row = self._one_row.dense
-        if x.shape != row.shape[1:]:
+        x, one = np.asarray(x, dtype=np.float64), self._one_x
+        if x.shape != one.shape:
             raise ValueError(
-                f"The example x of {type(self).__name__} must be a 1-d array of {row.shape[1]} features. "
+                f"The example x of {type(self).__name__} must be a 1-d array of {one.size} features. "
                 f"Got shape {x.shape}."
             )
-        # x.x is finite unless x is not, or is enormous: look closer only then.
-        if not x.dot(x) < np.inf and not np.isfinite(x).all():
-            bad = int(np.flatnonzero(~np.isfinite(x))[0])
+        one[:] = x
+        bad = self._one_check()
+        if bad >= 0:
             raise ValueError(
                 f"The example x of {type(self).__name__} contains NaN or infinity. Every feature must be finite. "
                 f"Got {x[bad]} in feature {bad}."
             )
-        row[0] = x
 
     def _warn_of_divergence(self) -> None:
         if self.n_diverged_ and not self._has_warned:
@@ -251,7 +266,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """`decision_function` for one example, a 1-d array. The fast path for single examples."""
         self._check_started()
         self._take_one(x)
-        return float(self._score(self._one_row)[0] - self.threshold_)
+        return self._score_one() - self.threshold_
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The rare class where `decision_function` is > 0, the other class elsewhere."""
@@ -307,6 +322,16 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if not name.startswith("_one_")}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        encoding.make_writable(self)
+        if self._started:
+            self._prepare_for_one()
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), COMMON_CONSTRAINTS | self._constraints)

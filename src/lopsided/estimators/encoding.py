@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Weights >= 0, one a row (1 each if None)."""
     if sample_weight is None:
         return np.ones(n_rows)
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Number):
         sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
     weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weights.ndim != 1:
@@ -94,6 +95,27 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
         row = int(np.flatnonzero(weights < 0)[0])
         raise ValueError(f"Sample weights must be >= 0. Got {weights[row]!r} in row {row}.")
     return np.asarray(weights)
+
+
+def make_writable(owner: Any) -> None:
+    """Replace arrays that must not be written to by copies, in an object of this package and in what it is made of.
+
+    joblib hands over large arrays as read-only memory maps, which compiled code could neither write nor, without a
+    second compilation, read.
+    """
+    for name, value in vars(owner).items():
+        if isinstance(value, np.ndarray | tuple):
+            setattr(owner, name, _writable(value))
+        elif hasattr(value, "__dict__") and type(value).__module__.startswith("lopsided."):
+            make_writable(value)
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value if type(value) is np.ndarray and value.flags.writeable else np.array(value)
+    if hasattr(value, "_fields"):
+        return type(value)(*map(_writable, value))
+    return value
 
 
 def as_rows(X: Any) -> Rows:

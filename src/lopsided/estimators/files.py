@@ -21,10 +21,9 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
-from lopsided.constraints import ParameterError
 from lopsided.estimators import LEARNERS
 from lopsided.estimators.labels import LabelMap
-from lopsided.estimators.randomness import UniformStream, generator_state
+from lopsided.estimators.randomness import generator_state
 from lopsided.estimators.score_memory import NEGATIVE_RING, POSITIVE_RING
 from lopsided.estimators.support_state import ModelFileError, in_range, taken
 from lopsided.kernels import Kernel, kernel_from_json
@@ -32,7 +31,6 @@ from lopsided.version import __version__
 
 FORMAT = 1
 _KEY = "lopsided"
-_CHECKSUM = "sha256"
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -63,19 +61,19 @@ def load(path: str | Path) -> Any:
 
 
 def to_bytes(model: Any) -> bytes:
-    """The content of a model file."""
+    """The content of a model file; the same model gives the same bytes."""
     arrays, description = packed(model)
-    document = json.dumps({"format": FORMAT, "version": __version__, "model": description}, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    return safetensors.numpy.save(arrays, metadata={_KEY: document, _CHECKSUM: _checksum(document, arrays)})
+    document = {"format": FORMAT, "version": __version__, "model": description}
+    document["checksum"] = checksum(document, arrays)
+    return safetensors.numpy.save(arrays, metadata={_KEY: json.dumps(document, sort_keys=True)})
 
 
 def from_bytes(content: bytes, source: str = "bytes") -> Any:
     """The model of a file's content."""
     try:
         length = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-        document = json.loads(metadata[_KEY])
+        document = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
         version = document["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ModelFileError(
@@ -90,7 +88,7 @@ def from_bytes(content: bytes, source: str = "bytes") -> Any:
         arrays = safetensors.numpy.load(content)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise ModelFileError(f"The model file {source!r} must be whole. Got a damaged one: {error}.") from None
-    if metadata.get(_CHECKSUM) != _checksum(metadata[_KEY], arrays):
+    if document.pop("checksum", None) != checksum(document, arrays):
         raise ModelFileError(
             f"The model file {source!r} must match its checksum. Got another: it was changed or damaged."
         )
@@ -98,33 +96,25 @@ def from_bytes(content: bytes, source: str = "bytes") -> Any:
         return unpacked(document["model"], arrays)
     except ModelFileError:
         raise
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        IndexError,
-        MemoryError,
-        OverflowError,
-        ParameterError,
-    ) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, MemoryError, OverflowError) as error:
         raise ModelFileError(
             f"The model file {source!r} must describe a model of lopsided. Got one that does not fit: {error}."
         ) from None
 
 
-def _checksum(document: str, arrays: Arrays) -> str:
-    digest = hashlib.sha256(document.encode())
+def checksum(document: dict[str, Any], arrays: Arrays) -> str:
+    """SHA-256 of everything in a file but itself: it finds accidents, not a forger."""
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode())
     for name in sorted(arrays):
         digest.update(f"{name}|{arrays[name].dtype.str}|{arrays[name].shape}".encode())
         digest.update(np.ascontiguousarray(arrays[name]).data if arrays[name].size else b"")
     return digest.hexdigest()
 
 
-def packed(model: Any, prefix: str = "") -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and description of a model; a model that holds others (`_members`) packs them too."""
+def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and description of a model."""
     model._check_started()
-    arrays = {prefix + name: array for name, array in model._arrays().items()}
+    arrays = dict(model._arrays())
     description: dict[str, Any] = {
         "learner": type(model).__name__,
         "parameters": {name: _to_json(value, name) for name, value in model.get_params(deep=False).items()},
@@ -138,53 +128,49 @@ def packed(model: Any, prefix: str = "") -> tuple[Arrays, dict[str, Any]]:
         }  # fmt: skip
     if hasattr(model, "_uniforms"):
         description["generator"] = generator_state(model._uniforms.rng)
-        arrays[prefix + "uniforms"] = model._uniforms.unused()
+        arrays["uniforms"] = model._uniforms.unused()
     if hasattr(model, "_memory"):
         memory = model._memory
-        arrays |= {prefix + "memory.positive": memory.positive, prefix + "memory.negative": memory.negative}
-        arrays[prefix + "memory.counts"] = memory.counts
-    members: dict[str, Any] = getattr(model, "_members", dict)()
-    description["members"] = {}
-    for name, member in members.items():
-        part, description["members"][name] = packed(member, f"{prefix}{name}/")
-        arrays |= part
+        arrays |= {
+            "memory.positive": memory.positive,
+            "memory.negative": memory.negative,
+            "memory.counts": memory.counts,
+        }
     return arrays, description
 
 
-def unpacked(description: dict[str, Any], arrays: Arrays, prefix: str = "") -> Any:
+def unpacked(description: dict[str, Any], arrays: Arrays) -> Any:
     """The model of such arrays and description."""
-    name = description["learner"]
-    if name not in LEARNERS:
-        raise ModelFileError(f"A model file must hold one of {', '.join(sorted(LEARNERS))}. Got {name!r}.")
-    kind = getattr(importlib.import_module(LEARNERS[name]), name)
-    members = {key: unpacked(part, arrays, f"{prefix}{key}/") for key, part in description["members"].items()}
-    parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
-    model = kind(**(parameters | members))
+    model = _estimator_from_json({"name": description["learner"], "parameters": description["parameters"]})
     model._check_parameters()
-    own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
     model.n_features_in_ = int(description["n_features"])
     in_range("n_features", model.n_features_in_, 1, 2**31 - 1)
     if description["feature_names"] is not None:
-        model.feature_names_in_ = np.array([str(n) for n in description["feature_names"]], dtype=object)
+        model.feature_names_in_ = np.array([str(name) for name in description["feature_names"]], dtype=object)
     if "labels" in description:
-        known = description["labels"]
-        classes = np.array(known["classes"], dtype=np.dtype(known["dtype"]))
-        model._begin(LabelMap(classes, model.pos_label, settled=bool(known["settled"])))
+        model._begin(_restored_labels(description["labels"], model.pos_label))
     if "generator" in description:
-        _restore_common(model, own, description["generator"])
-    model._restore(own)
+        _restore_common(model, arrays, description["generator"])
+    model._restore(arrays)
     return model
 
 
+def _restored_labels(known: dict[str, Any], pos_label: Any) -> LabelMap:
+    classes = np.array(known["classes"], dtype=np.dtype(known["dtype"]))
+    if classes.dtype.kind not in "biufU" or classes.shape != (2,) or not classes[0] < classes[1]:
+        raise ModelFileError(
+            f"The labels of the model file must be two numbers or words in order. Got {known}: the file is damaged."
+        )
+    return LabelMap(classes, pos_label, settled=bool(known["settled"]))
+
+
 def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> None:
-    stream = UniformStream(np.random.default_rng(0))
     uniforms = taken(arrays, "uniforms", np.float64, (None,))
     if ((uniforms < 0) | (uniforms >= 1)).any():
         raise ModelFileError(
             "The array 'uniforms' of the model file must lie in [0, 1). Got others: the file is damaged."
         )
-    stream.restore(uniforms, generator)
-    model._uniforms = stream
+    model._uniforms.restore(uniforms, generator)
     model._memory.positive = taken(arrays, "memory.positive", np.float64, (POSITIVE_RING,))
     model._memory.negative = taken(arrays, "memory.negative", np.float64, (NEGATIVE_RING,))
     model._memory.counts = taken(arrays, "memory.counts", np.int64, (2,))
@@ -196,21 +182,35 @@ def _to_json(value: Any, name: str) -> Any:
         return {"kernel": value.to_json()}
     if isinstance(value, list | tuple):
         return {"tuple" if isinstance(value, tuple) else "list": [_to_json(part, name) for part in value]}
+    if type(value).__name__ in LEARNERS:
+        parameters = {key: _to_json(part, key) for key, part in value.get_params(deep=False).items()}
+        return {"estimator": {"name": type(value).__name__, "parameters": parameters}}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if name == "random_state" or hasattr(value, "get_params"):
-        return None  # a generator: its state is saved apart; a member: it is packed apart
+    if name == "random_state":
+        return None  # a generator, whose state is saved apart
     raise ModelFileError(
-        f"The parameter '{name}' must be a number, a word, a kernel or a list to be saved. Got {value!r}."
+        f"The parameter '{name}' must be a number, a word, a kernel, a learner or a list to be saved. Got {value!r}."
     )
 
 
 def _from_json(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "kernel" in value:
-            return kernel_from_json(value["kernel"])
-        parts = [_from_json(part) for part in (value["tuple"] if "tuple" in value else value["list"])]
-        return tuple(parts) if "tuple" in value else parts
-    return value
+    if not isinstance(value, dict):
+        return value
+    if "kernel" in value:
+        return kernel_from_json(value["kernel"])
+    if "estimator" in value:
+        return _estimator_from_json(value["estimator"])
+    parts = [_from_json(part) for part in (value["tuple"] if "tuple" in value else value["list"])]
+    return tuple(parts) if "tuple" in value else parts
+
+
+def _estimator_from_json(description: dict[str, Any]) -> Any:
+    """A learner of this package, looked up by name and not yet started."""
+    name = description["name"]
+    if name not in LEARNERS:
+        raise ModelFileError(f"A model file must hold one of {', '.join(sorted(LEARNERS))}. Got {name!r}.")
+    kind = getattr(importlib.import_module(LEARNERS[name]), name)
+    return kind(**{key: _from_json(value) for key, value in description["parameters"].items()})

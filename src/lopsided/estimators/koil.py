@@ -10,6 +10,7 @@ import numpy.typing as npt
 from lopsided.constraints import Constraint, choice, flag, number, pair_of, whole
 from lopsided.core.admission import UNBOUNDED
 from lopsided.core.compiled import Floats
+from lopsided.core.draws import Draws
 from lopsided.core.koil import (
     CONSTANT,
     INVERSE_SQUARE_ROOT,
@@ -22,8 +23,8 @@ from lopsided.core.koil import (
 from lopsided.core.pairwise import HINGE, SQUARED_HINGE
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.base import OnlineClassifier
-from lopsided.estimators.encoding import n_rows_of, widest_of
+from lopsided.estimators.compiled_learner import CompiledLearner
+from lopsided.estimators.encoding import widest_of
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, budget_pair, chosen_kernel
 from lopsided.estimators.support_state import (
     doubled_rooms,
@@ -40,7 +41,6 @@ from lopsided.estimators.support_state import (
 LOSSES = {"hinge": HINGE, "squared_hinge": SQUARED_HINGE}
 SCHEDULES = {"constant": CONSTANT, "invsqrt": INVERSE_SQUARE_ROOT, "theory": THEORY}
 DRAWS_A_STEP = 2  # a full reservoir: one uniform to be let in, one for the slot
-ROWS_AT_A_TIME = 2048  # keeps the prefetched uniforms few
 FIRST_ROOM = 64  # slots a class with which an unbounded learner begins
 CURE = "lower C, learning_rate or n_neighbors, or take schedule='theory'"  # for divergence
 
@@ -74,7 +74,7 @@ def pairwise_plan(learner: Any, *, decay: bool) -> Plan:
     )
 
 
-class KOIL(OnlineClassifier):
+class KOIL(CompiledLearner):
     """Learns a ranking function that maximises AUC online, within a fixed budget of support vectors for each class.
 
     Use it when the class that matters is rare, the boundary is not linear, and what you need is an order (who to look
@@ -90,8 +90,8 @@ class KOIL(OnlineClassifier):
     With `compensate` the weight of whatever is left out goes to its most similar vector of the same class, which is
     what makes a bounded buffer nearly as good as an unbounded one.
 
-    Cost of one example: O(slots (n_features + n_neighbors)) with slots = both budgets together. Memory: 8 slots (slots +
-    n_features) bytes, fixed at the first example; "unbounded" grows by doubling.
+    Cost of one example: O(slots (n_features + n_neighbors)) with slots = both budgets together. Memory: 8 slots
+    (slots + n_features) bytes, fixed at the first example; "unbounded" grows by doubling.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class KOIL(OnlineClassifier):
     def _start(self, n_features: int) -> None:
         self._plan = pairwise_plan(self, decay=True)
         self._kernel = chosen_kernel(self, n_features).compiled()
-        self._cost = float(self.C)
+        self._pair_cost = float(self.C)
         rooms = (FIRST_ROOM, FIRST_ROOM) if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._support = empty_support(rooms)
         self._points = empty_points(n_features, sum(rooms))
@@ -191,34 +191,35 @@ class KOIL(OnlineClassifier):
     def _make_workspace(self) -> None:
         k = max(self._plan.neighbors_positive, self._plan.neighbors_negative)
         self._work = empty_workspace(self._support.weights.size, k)
+        self._unbind()
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
+    _run = staticmethod(run)
+    _score_rows = staticmethod(score_rows)
+
+    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+        model = (self._support, self._points, self._kernel, self._plan)
+        return (*model, rows, signs, costs, draws, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._support, self._points, self._kernel, rows, self._work, scores
+
+    def _prepare_for(self, rows: Rows) -> None:
         self._points = wider(self._points, widest_of(rows))
-        scores, costs = np.empty(signs.size), self._cost * weights
-        learned = 0
-        while learned < signs.size:
-            stop = min(learned + ROWS_AT_A_TIME, signs.size)
-            draws = self._uniforms.reserve(DRAWS_A_STEP * (stop - learned))
-            learned = run(
-                self._support, self._points, self._kernel, self._plan, rows, signs, costs, draws, self._work, scores,
-                learned, stop,
-            )  # fmt: skip
-            if learned < stop:
-                self._grow()
-        return scores
 
-    def _grow(self) -> None:
-        """Twice the slots for a room that is full."""
+    @property
+    def _draws_a_row(self) -> int:
+        return DRAWS_A_STEP
+
+    @property
+    def _cost(self) -> float:
+        return self._pair_cost
+
+    def _make_room(self) -> None:
         rooms = doubled_rooms(self._support.tally[SIZE], self._support.tally[USED])
         larger = grown_support(self._support, rooms, type(self).__name__)
         self._points = grown_points(self._points, self._support, rooms)
         self._support = larger
         self._make_workspace()
-
-    def _score(self, rows: Rows) -> Floats:
-        scores = np.empty(n_rows_of(rows))
-        score_rows(self._support, self._points, self._kernel, rows, self._work, scores)
-        return scores
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(support=self._support, points=self._points)
@@ -232,7 +233,7 @@ class KOIL(OnlineClassifier):
     @property
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight or a score infinite."""
-        return int(self._support.tally[DIVERGED, 0] + self._support.tally[DIVERGED, 1])
+        return self._support.tally.item(DIVERGED, 0) + self._support.tally.item(DIVERGED, 1)
 
     def _cure_for_divergence(self) -> str:
         return CURE

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from lopsided.constraints import Constraint, choice, flag, number
 from lopsided.core.admission import UNBOUNDED
 from lopsided.core.compiled import Floats
+from lopsided.core.draws import Draws
 from lopsided.core.kernels import needs_dots
 from lopsided.core.koil import empty_workspace
 from lopsided.core.multikernel import (
@@ -23,8 +24,8 @@ from lopsided.core.multikernel import (
 )
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.base import OnlineClassifier
-from lopsided.estimators.encoding import n_rows_of, widest_of
+from lopsided.estimators.compiled_learner import CompiledLearner
+from lopsided.estimators.encoding import widest_of
 from lopsided.estimators.kernel_parameters import POOL, budget_pair, chosen_pool
 from lopsided.estimators.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, pairwise_plan
 from lopsided.estimators.pool_state import (
@@ -46,10 +47,9 @@ from lopsided.estimators.support_state import (
 )
 
 _COMBINATIONS = {"raw": RAW, "sign": SIGN}
-_UNIFORMS_AT_A_TIME = 8192
 
 
-class MultiKernelKOIL(OnlineClassifier):
+class MultiKernelKOIL(CompiledLearner):
     """Learns one KOIL for each kernel of a pool and, online, how much to trust each.
 
     Use it when you do not know the kernel width and cannot tune it. It costs about as much as the pool has kernels.
@@ -158,7 +158,7 @@ class MultiKernelKOIL(OnlineClassifier):
             risk_by_cost=self.risk_scale == "C",
             wants_dots=any(needs_dots(kernel) for kernel in kernels),
         )
-        self._cost = float(self.C)
+        self._pair_cost = float(self.C)
         rooms = (FIRST_ROOM, FIRST_ROOM) if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._stack = stacked([empty_support(rooms)] * len(kernels))
         self._pool = empty_pool(kernels, sum(rooms))
@@ -170,37 +170,37 @@ class MultiKernelKOIL(OnlineClassifier):
         k = max(self._plan.neighbors_positive, self._plan.neighbors_negative)
         self._work = empty_workspace(slots, k)
         self._scratch = empty_pool_scratch(m, slots)
+        self._unbind()
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
+    _run = staticmethod(pool_run)
+    _score_rows = staticmethod(pool_score_rows)
+
+    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+        model = (self._stack, self._pool, self._points, self._plan, self._pool_plan)
+        return (*model, rows, signs, costs, draws, self._work, self._scratch, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        model = (self._stack, self._pool, self._points, self._pool_plan)
+        return (*model, rows, self._work, self._scratch, scores)
+
+    def _prepare_for(self, rows: Rows) -> None:
         self._points = wider(self._points, widest_of(rows))
-        scores, costs = np.empty(signs.size), self._cost * weights
-        draws_a_row = (1 + DRAWS_A_STEP) * self._stack.weights.shape[0]
-        at_a_time = max(1, _UNIFORMS_AT_A_TIME // draws_a_row)
-        learned = 0
-        while learned < signs.size:
-            stop = min(learned + at_a_time, signs.size)
-            draws = self._uniforms.reserve(draws_a_row * (stop - learned))
-            learned = pool_run(
-                self._stack, self._pool, self._points, self._plan, self._pool_plan, rows, signs, costs, draws,
-                self._work, self._scratch, scores, learned, stop,
-            )  # fmt: skip
-            if learned < stop:
-                self._grow()
-        return scores
 
-    def _grow(self) -> None:
-        """Twice the slots for a room that is full in any expert."""
+    @property
+    def _draws_a_row(self) -> int:
+        return (1 + DRAWS_A_STEP) * self._stack.weights.shape[0]
+
+    @property
+    def _cost(self) -> float:
+        return self._pair_cost
+
+    def _make_room(self) -> None:
         rooms = doubled_rooms(self._stack.tally[0, SIZE], self._stack.tally[:, USED].max(axis=0))
         larger = grown_stack(self._stack, rooms, type(self).__name__)
         self._pool = grown_pool(self._pool, self._stack, rooms)
         self._points = more_columns(self._points, self._pool.holders.size)
         self._stack = larger
         self._make_workspace()
-
-    def _score(self, rows: Rows) -> Floats:
-        scores = np.empty(n_rows_of(rows))
-        pool_score_rows(self._stack, self._pool, self._points, self._pool_plan, rows, self._work, self._scratch, scores)
-        return scores
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(support=self._stack, points=self._points, pool=self._pool)

@@ -9,14 +9,15 @@ import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, number, whole
 from lopsided.core.compiled import Floats
+from lopsided.core.draws import Draws
 from lopsided.core.koil import empty_workspace, score_rows
 from lopsided.core.oilk import OilkPlan, oilk_run
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, USED, empty_support
-from lopsided.estimators.base import OnlineClassifier
-from lopsided.estimators.encoding import n_rows_of, widest_of
+from lopsided.estimators.compiled_learner import CompiledLearner
+from lopsided.estimators.encoding import widest_of
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, chosen_kernel
-from lopsided.estimators.koil import DRAWS_A_STEP, ROWS_AT_A_TIME
+from lopsided.estimators.koil import DRAWS_A_STEP
 from lopsided.estimators.support_state import (
     in_range,
     named_arrays,
@@ -28,7 +29,7 @@ from lopsided.estimators.support_state import (
 )
 
 
-class OILK(OnlineClassifier):
+class OILK(CompiledLearner):
     """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
 
     The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up
@@ -104,28 +105,32 @@ class OILK(OnlineClassifier):
     def _start(self, n_features: int) -> None:
         self._plan = OilkPlan(rate=float(self.learning_rate), policy=POLICIES[self.policy])
         self._kernel = chosen_kernel(self, n_features).compiled()
-        self._cost = float(self.C)
+        self._pair_cost = float(self.C)
         self._support = empty_support((int(self.budget), 0))
         self._slot_signs = np.zeros(int(self.budget))
         self._points = empty_points(n_features, int(self.budget))
         self._work = empty_workspace(int(self.budget), int(self.budget))
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
-        self._points = wider(self._points, widest_of(rows))
-        scores, costs = np.empty(signs.size), self._cost * weights
-        for start in range(0, signs.size, ROWS_AT_A_TIME):
-            stop = min(start + ROWS_AT_A_TIME, signs.size)
-            draws = self._uniforms.reserve(DRAWS_A_STEP * (stop - start))
-            oilk_run(
-                self._support, self._slot_signs, self._points, self._kernel, self._plan, rows, signs, costs, draws,
-                self._work, scores, start, stop,
-            )  # fmt: skip
-        return scores
+    _run = staticmethod(oilk_run)
+    _score_rows = staticmethod(score_rows)
 
-    def _score(self, rows: Rows) -> Floats:
-        scores = np.empty(n_rows_of(rows))
-        score_rows(self._support, self._points, self._kernel, rows, self._work, scores)
-        return scores
+    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+        model = (self._support, self._slot_signs, self._points, self._kernel, self._plan)
+        return (*model, rows, signs, costs, draws, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._support, self._points, self._kernel, rows, self._work, scores
+
+    def _prepare_for(self, rows: Rows) -> None:
+        self._points = wider(self._points, widest_of(rows))
+
+    @property
+    def _draws_a_row(self) -> int:
+        return DRAWS_A_STEP
+
+    @property
+    def _cost(self) -> float:
+        return self._pair_cost
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(support=self._support, points=self._points) | {"slot_signs": self._slot_signs}
@@ -135,6 +140,7 @@ class OILK(OnlineClassifier):
         self._slot_signs = taken(arrays, "slot_signs", np.float64, (int(self.budget),))
         in_range("slot_signs", self._slot_signs, -1, 1)
         self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+        self._unbind()
 
     @property
     def n_diverged_(self) -> int:

@@ -9,23 +9,28 @@ import numpy as np
 from lopsided.core.compiled import Floats
 from lopsided.core.draws import Draws
 
-_AT_LEAST = 256  # uniforms fetched at a time, so that learning one example rarely has to fetch
+_FETCHED = 1024  # uniforms kept ready, so that learning one example rarely has to fetch
 
 
 class UniformStream:
-    """`rng.random()`, one after the other, in the order in which the learner asks."""
+    """`rng.random()`, one after the other, in the order in which the learner asks.
+
+    The buffer stays where it is while it is large enough: calls may be bound to it.
+    """
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
-        self.draws = Draws(np.empty(0), np.zeros(1, dtype=np.int64))
+        self.draws = _nothing_fetched()
 
     def reserve(self, n: int) -> Draws:
         """The stream, with at least n uniforms not yet used."""
-        used = int(self.draws.position[0])
-        unused = self.draws.uniforms.size - used
-        if unused < n:
-            fresh = self.rng.random(max(n - unused, _AT_LEAST))
-            self.draws = Draws(np.concatenate([self.draws.uniforms[used:], fresh]), np.zeros(1, dtype=np.int64))
+        unused = self.unused()
+        if unused.size < n:
+            if n > self.draws.uniforms.size:
+                self.draws = Draws(np.empty(n), self.draws.position)
+            self.draws.uniforms[: unused.size] = unused
+            self.draws.uniforms[unused.size :] = self.rng.random(self.draws.uniforms.size - unused.size)
+            self.draws.position[0] = 0
         return self.draws
 
     def unused(self) -> Floats:
@@ -35,7 +40,14 @@ class UniformStream:
     def restore(self, unused: Floats, state: dict[str, Any]) -> None:
         """Continue where `unused` and `generator_state` left off."""
         self.rng = np.random.Generator(_bit_generator(state))
-        self.draws = Draws(np.ascontiguousarray(unused, dtype=np.float64), np.zeros(1, dtype=np.int64))
+        self.draws = _nothing_fetched(max(_FETCHED, unused.size))
+        self.draws.position[0] -= unused.size
+        self.draws.uniforms[self.draws.position[0] :] = unused
+
+
+def _nothing_fetched(size: int = _FETCHED) -> Draws:
+    """A buffer of which everything is used up."""
+    return Draws(np.zeros(size), np.array([size], dtype=np.int64))
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class ScoreMemory:
     def remember_one(self, sign: float, score: float) -> None:
         """Note one score."""
         which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
-        count = self.counts[which]
-        ring[count % ring.size] = score
+        count = self.counts.item(which)
+        ring[count % len(ring)] = score
         self.counts[which] = count + 1
 
     def remember(self, signs: Floats, scores: Floats) -> None:
