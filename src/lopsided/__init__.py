@@ -13,12 +13,17 @@ from lopsided.version import __version__
 
 if TYPE_CHECKING:
     from lopsided.estimators.base import DivergenceWarning
+    from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
     from lopsided.estimators.files import load
+    from lopsided.estimators.kernel_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
     from lopsided.estimators.koil import KOIL
     from lopsided.estimators.multikernel_koil import MultiKernelKOIL
+    from lopsided.estimators.multiple_kernels import BOMKC, OMKC
     from lopsided.estimators.oilk import OILK
     from lopsided.estimators.pipeline import StreamPipeline
+    from lopsided.estimators.projectron import Projectron, ProjectronPP
     from lopsided.estimators.scaler import OnlineScaler
+    from lopsided.estimators.spa import OSKL, SPA
 
 _HOME: dict[str, str] = LEARNERS | {
     "DivergenceWarning": "lopsided.estimators.base",
@@ -27,11 +32,25 @@ _HOME: dict[str, str] = LEARNERS | {
 _MODULES = ("datasets", "evaluate", "kernels", "metrics", "streams")
 
 __all__ = [
+    "BOGD",
+    "BOMKC",
+    "BPAS",
     "KOIL",
+    "NORMA",
     "OILK",
+    "OMKC",
+    "OSKL",
+    "RBP",
+    "SPA",
     "DivergenceWarning",
+    "Forgetron",
+    "KernelOGD",
+    "KernelPA",
+    "KernelPerceptron",
     "MultiKernelKOIL",
     "OnlineScaler",
+    "Projectron",
+    "ProjectronPP",
     "StreamPipeline",
     "__version__",
     "load",

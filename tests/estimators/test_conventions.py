@@ -15,7 +15,27 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from lopsided import KOIL, OILK, MultiKernelKOIL, OnlineScaler, StreamPipeline
+from lopsided import (
+    BOGD,
+    BOMKC,
+    BPAS,
+    KOIL,
+    NORMA,
+    OILK,
+    OMKC,
+    OSKL,
+    RBP,
+    SPA,
+    Forgetron,
+    KernelOGD,
+    KernelPA,
+    KernelPerceptron,
+    MultiKernelKOIL,
+    OnlineScaler,
+    Projectron,
+    ProjectronPP,
+    StreamPipeline,
+)
 from lopsided.checks import EXPECTED_FAILED_CHECKS
 from lopsided.datasets import four_clusters
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial
@@ -27,6 +47,22 @@ ESTIMATORS = [
     OILK(),
     MultiKernelKOIL(),
     MultiKernelKOIL(kernels=[Gaussian(gamma=0.5), Linear()], policy="unbounded"),
+    SPA(),
+    SPA(budget=20, average=False),
+    OSKL(),
+    KernelPerceptron(),
+    KernelOGD(),
+    NORMA(budget=30),
+    KernelPA(),
+    RBP(),
+    Forgetron(budget=20),
+    BPAS(),
+    BOGD(removal="uniform"),
+    Projectron(),
+    ProjectronPP(),
+    BOMKC([Gaussian(gamma=0.5), Linear()]),
+    OMKC([Gaussian(gamma=0.5), Linear()], variant="SD"),
+    OMKC([Gaussian(gamma=0.5), Linear()], base="forgetron", budget=40),
     OnlineScaler(),
     OnlineScaler(kind="minmax"),
     OnlineScaler(center=False),

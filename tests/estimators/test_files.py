@@ -27,6 +27,13 @@ MODELS = [
     lp.OILK(gamma=20.0, budget=15, policy="reservoir", random_state=1),
     lp.MultiKernelKOIL([Gaussian(gamma=20.0), Linear()], budget=8, random_state=1),
     lp.MultiKernelKOIL([Gaussian(gamma=20.0), Linear()], policy="unbounded", random_state=1),
+    lp.SPA(gamma=20.0, sampling_scale=2.0, random_state=1),
+    lp.SPA(gamma=20.0, sampling_scale=2.0, budget=30, random_state=1),
+    lp.Forgetron(gamma=20.0, budget=15, random_state=1),
+    lp.BOGD(gamma=20.0, budget=15, removal="uniform", random_state=1),
+    lp.ProjectronPP(gamma=20.0, budget=15, random_state=1),
+    lp.BOMKC([Gaussian(gamma=20.0), Linear()], random_state=1),
+    lp.OMKC([Gaussian(gamma=20.0), Linear()], variant="SD", base="rbp", budget=30, random_state=1),
     lp.StreamPipeline(lp.OnlineScaler("minmax"), lp.KOIL(budget=8, random_state=1)),
 ]
 models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])

@@ -12,34 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.admission import UNBOUNDED
-from lopsided.core.compiled import Floats, Integers, compiled
+from lopsided.core.compiled import Floats, compiled
 from lopsided.core.draws import Draws, draw
-from lopsided.core.kernels import Kernel, self_similarity, similarities
+from lopsided.core.kernels import self_similarity, similarities
 from lopsided.core.koil import NEGATIVE, NOT_STORED, POSITIVE, Plan, Workspace, finite, step
-from lopsided.core.points import Points, Rows, measure, squared_norm, store
+from lopsided.core.points import Points, Rows, measure, squared_norm
+from lopsided.core.pool import NO_COLUMN, Pool, hold, kernel_of
 from lopsided.core.support import Support, is_full, span, value
 
 RAW, SIGN = range(2)
-NO_COLUMN = -1
 _LOWEST_LOG = -1e300  # a weight that has vanished; minus infinity would turn differences into NaN
-
-
-class Pool(NamedTuple):
-    """The kernels, an atom range each, and what their experts hold.
-
-    `atoms[bounds[l]:bounds[l + 1]]` is kernel l. `columns[l, slot]` is the column of the points; `holders` counts the
-    experts that hold a column; `free` is a stack of unused columns, `free_count[0]` its height, `free_count[1]` the
-    number of columns ever used, so that the rest need not be measured.
-    """
-
-    atoms: Floats
-    bounds: Integers
-    normalized: Integers
-    columns: Integers
-    holders: Integers
-    free: Integers
-    free_count: Integers
-    log_weights: Floats
 
 
 class PoolPlan(NamedTuple):
@@ -61,22 +43,6 @@ class PoolScratch(NamedTuple):
     shares: Floats
 
 
-def empty_pool(kernels: list[Kernel], slots: int) -> Pool:
-    """A pool whose experts have so many slots each."""
-    m = len(kernels)
-    capacity = m * slots
-    return Pool(
-        np.concatenate([kernel.atoms for kernel in kernels]),
-        np.cumsum([0] + [kernel.atoms.shape[0] for kernel in kernels]).astype(np.int64),
-        np.array([kernel.normalized for kernel in kernels], dtype=np.int64),
-        np.full((m, slots), NO_COLUMN, dtype=np.int64),
-        np.zeros(capacity, dtype=np.int64),
-        np.arange(capacity - 1, -1, -1, dtype=np.int64),
-        np.array([capacity, 0], dtype=np.int64),
-        np.zeros(m),
-    )
-
-
 def empty_pool_scratch(m: int, slots: int) -> PoolScratch:
     """Scratch for m experts of so many slots each."""
     return PoolScratch(np.zeros(m * slots), np.zeros(m * slots), np.zeros(slots), np.zeros(m))
@@ -91,20 +57,14 @@ def expert(stack: Support, index: int) -> Support:
 
 
 @compiled
-def kernel_of(pool: Pool, index: int) -> Kernel:
-    """One expert's kernel."""
-    return Kernel(pool.atoms[pool.bounds[index] : pool.bounds[index + 1]], pool.normalized[index] != 0)
-
-
-@compiled
-def fill_shares(pool: Pool, shares: Floats) -> float:
+def fill_shares(log_weights: Floats, shares: Floats) -> float:
     """shares[l] = w_l / max w; returns their sum."""
-    top = pool.log_weights[0]
+    top = log_weights[0]
     for index in range(1, shares.size):
-        top = max(top, pool.log_weights[index])
+        top = max(top, log_weights[index])
     total = 0.0
     for index in range(shares.size):
-        shares[index] = math.exp(pool.log_weights[index] - top)
+        shares[index] = math.exp(log_weights[index] - top)
         total += shares[index]
     return total
 
@@ -144,6 +104,7 @@ def fill_expert_row(
 def pool_run(
     stack: Support,
     pool: Pool,
+    log_weights: Floats,
     points: Points,
     plan: Plan,
     pool_plan: PoolPlan,
@@ -161,14 +122,14 @@ def pool_run(
 
     Returns the number of the first example not learned, as `lopsided.core.koil.run` does.
     """
-    m = pool.log_weights.size
+    m = log_weights.size
     for t in range(start, stop):
         y = labels[t]
         if plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
             return t
         norm = squared_norm(rows, t)
         measure(points, rows, t, norm, 0, pool.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
-        mass = fill_shares(pool, scratch.shares)
+        mass = fill_shares(log_weights, scratch.shares)
         reported, column = 0.0, NO_COLUMN
         for index in range(m):
             support = expert(stack, index)
@@ -177,9 +138,9 @@ def pool_run(
                 itself = self_similarity(kernel_of(pool, index), norm)
                 score, risk, slot = step(support, plan, work.row, itself, y, costs[t], draws, work.ledger, work.chosen)
                 risk *= pool_plan.risk_scale * (costs[t] if pool_plan.risk_by_cost else 1.0)
-                pool.log_weights[index] = max(pool.log_weights[index] - pool_plan.weight_rate * risk, _LOWEST_LOG)
+                log_weights[index] = max(log_weights[index] - pool_plan.weight_rate * risk, _LOWEST_LOG)
                 if slot != NOT_STORED:
-                    column = _hold(pool, points, index, slot, column, rows, t, norm)
+                    column = hold(pool, points, index, slot, column, rows, t, norm)
             else:
                 score = value(support, work.row)
             reported += scratch.shares[index] * vote(score, pool_plan.combine)
@@ -196,28 +157,10 @@ def _any_full(stack: Support, room: int) -> bool:
 
 
 @compiled
-def _hold(pool: Pool, points: Points, index: int, slot: int, column: int, rows: Rows, t: int, norm: float) -> int:
-    """Let an expert's slot hold example t, stored now unless another expert did so in this step; returns its column."""
-    left = pool.columns[index, slot]
-    if left != NO_COLUMN:
-        pool.holders[left] -= 1
-        if pool.holders[left] == 0:
-            pool.free[pool.free_count[0]] = left
-            pool.free_count[0] += 1
-    if column == NO_COLUMN:
-        pool.free_count[0] -= 1
-        column = pool.free[pool.free_count[0]]
-        pool.free_count[1] = max(pool.free_count[1], column + 1)
-        store(points, column, rows, t, norm)
-    pool.columns[index, slot] = column
-    pool.holders[column] += 1
-    return column
-
-
-@compiled
 def pool_score_rows(
     stack: Support,
     pool: Pool,
+    log_weights: Floats,
     points: Points,
     pool_plan: PoolPlan,
     rows: Rows,
@@ -226,12 +169,12 @@ def pool_score_rows(
     scores: Floats,
 ) -> None:
     """The combined score of every example."""
-    mass = fill_shares(pool, scratch.shares)
+    mass = fill_shares(log_weights, scratch.shares)
     for t in range(scores.size):
         norm = squared_norm(rows, t)
         measure(points, rows, t, norm, 0, pool.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
         total = 0.0
-        for index in range(pool.log_weights.size):
+        for index in range(log_weights.size):
             support = expert(stack, index)
             fill_expert_row(support, pool, index, points, norm, work, scratch)
             total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)

@@ -81,10 +81,9 @@ def measure(
 ) -> None:
     """Squared distances (and scalar products, if wanted or free) of example t to the points start..stop-1."""
     if rows.starts.size:
-        _sparse_dots(points.values, rows, t, start, stop, dots)
-        norms, found, result = points.squared_norms[start:stop], dots[start:stop], squares[start:stop]
-        for i in range(result.size):
-            result[i] = max(0.0, norms[i] + norm - 2.0 * found[i])
+        first, last = rows.starts[t], rows.starts[t + 1]
+        _sparse_dots(points.values, rows.features[first:last], rows.values[first:last], start, stop, dots[start:stop])
+        _squares_from_dots(points.squared_norms[start:stop], norm, dots[start:stop], squares[start:stop])
     elif want_dots:
         _dense_squares_and_dots(points.values, rows.dense[t], start, stop, squares[start:stop], dots[start:stop])
     else:
@@ -92,15 +91,27 @@ def measure(
 
 
 @compiled
-def _sparse_dots(values: Floats, rows: Rows, t: int, start: int, stop: int, dots: Floats) -> None:
-    result = dots[start:stop]
-    for i in range(result.size):
-        result[i] = 0.0
-    for q in range(rows.starts[t], rows.starts[t + 1]):
-        value = rows.values[q]
-        feature = values[rows.features[q], start:stop]
-        for i in range(result.size):
-            result[i] += value * feature[i]
+def _sparse_dots(values: Floats, features: ShortIntegers, x: Floats, start: int, stop: int, dots: Floats) -> None:
+    """Scalar products with a sparse row, four of its non-zeros a pass."""
+    for i in range(dots.size):
+        dots[i] = 0.0
+    whole = x.size - x.size % 4
+    for q in range(0, whole, 4):
+        x0, x1, x2, x3 = x[q], x[q + 1], x[q + 2], x[q + 3]
+        z0, z1 = values[features[q], start:stop], values[features[q + 1], start:stop]
+        z2, z3 = values[features[q + 2], start:stop], values[features[q + 3], start:stop]
+        for i in range(dots.size):
+            dots[i] += (z0[i] * x0 + z1[i] * x1) + (z2[i] * x2 + z3[i] * x3)
+    for q in range(whole, x.size):
+        z0, x0 = values[features[q], start:stop], x[q]
+        for i in range(dots.size):
+            dots[i] += z0[i] * x0
+
+
+@compiled
+def _squares_from_dots(norms: Floats, norm: float, dots: Floats, squares: Floats) -> None:
+    for i in range(squares.size):
+        squares[i] = max(0.0, norms[i] + norm - 2.0 * dots[i])
 
 
 @compiled
@@ -144,6 +155,27 @@ def _dense_squares_and_dots(values: Floats, x: Floats, start: int, stop: int, sq
             e0 = z0[i] - x[j]
             squares[i] += e0 * e0
             dots[i] += z0[i] * x[j]
+
+
+@compiled
+def measure_column(
+    points: Points, column: int, start: int, stop: int, squares: Floats, dots: Floats, want_dots: bool, point: Floats
+) -> None:
+    """The same for a stored point as the query; `point` is scratch for one dense row."""
+    norm, n = points.squared_norms[column], points.n_features[column]
+    if n == _DENSE:
+        for j in range(point.size):
+            point[j] = points.values[j, column]
+        if want_dots:
+            _dense_squares_and_dots(points.values, point, start, stop, squares[start:stop], dots[start:stop])
+        else:
+            _dense_squares(points.values, point, start, stop, squares[start:stop])
+    else:
+        features = points.features[column, :n]
+        for q in range(n):
+            point[q] = points.values[features[q], column]
+        _sparse_dots(points.values, features, point[:n], start, stop, dots[start:stop])
+        _squares_from_dots(points.squared_norms[start:stop], norm, dots[start:stop], squares[start:stop])
 
 
 @compiled

@@ -37,9 +37,7 @@ def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
     """X as a float64 array or CSR matrix of the right width, all finite; `first` records width and names."""
-    X = validate_data(
-        estimator, X, reset=first, accept_sparse="csr", dtype=np.float64, order="C", accept_large_sparse=False
-    )
+    X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

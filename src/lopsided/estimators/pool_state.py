@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.multikernel import NO_COLUMN, Pool
-from lopsided.core.points import Points, empty_points
+from lopsided.core.pool import NO_COLUMN, Pool
 from lopsided.core.support import START, USED, Support
 from lopsided.estimators.support_state import ModelFileError, grown_support, in_range, taken
 
@@ -48,37 +47,42 @@ def grown_pool(pool: Pool, stack: Support, rooms: tuple[int, int]) -> Pool:
     return pool._replace(columns=columns, holders=holders, free=free, free_count=free_count)
 
 
-def more_columns(points: Points, capacity: int) -> Points:
-    """The same points with free columns behind them."""
-    n_features, before = points.values.shape
-    larger = empty_points(n_features, capacity, points.features.shape[1])
-    larger.values[:, :before] = points.values
-    larger.squared_norms[:before] = points.squared_norms
-    larger.features[:before] = points.features
-    larger.n_features[:before] = points.n_features
-    return larger
+def roomier_pool(pool: Pool, slots: int, capacity: int) -> Pool:
+    """The pool for more slots a kernel behind the old ones, and more columns; old columns keep their numbers."""
+    m, before_slots = pool.columns.shape
+    before = pool.holders.size
+    columns = np.full((m, slots), NO_COLUMN, dtype=np.int64)
+    columns[:, :before_slots] = pool.columns
+    unused = np.concatenate([np.arange(capacity - 1, before - 1, -1), pool.free[: pool.free_count[0]]])
+    free, holders = np.zeros((2, capacity), dtype=np.int64)
+    free[: unused.size] = unused
+    holders[:before] = pool.holders
+    free_count = np.array([unused.size, pool.free_count[1]], dtype=np.int64)
+    return pool._replace(columns=columns, holders=holders, free=free, free_count=free_count)
 
 
-def restored_pool(arrays: Mapping[str, npt.NDArray[Any]], pool: Pool, stack: Support) -> Pool:
-    """The pool of a file: kernels as `pool` has them (from the parameters), the rest from the arrays."""
-    m, slots = stack.weights.shape
-    capacity = m * slots
+def restored_pool(
+    arrays: Mapping[str, npt.NDArray[Any]], pool: Pool, in_use: list[npt.NDArray[np.int64]], capacity: int
+) -> Pool:
+    """The pool of a file: kernels as `pool` has them (from the parameters), the rest from the arrays.
+
+    `in_use` are the slots that each expert says it uses.
+    """
+    m, slots = len(in_use), taken(arrays, "pool.columns", np.int64, (len(in_use), None)).shape[1]
     restored = pool._replace(
         columns=taken(arrays, "pool.columns", np.int64, (m, slots)),
         holders=taken(arrays, "pool.holders", np.int64, (capacity,)),
         free=taken(arrays, "pool.free", np.int64, (capacity,)),
         free_count=taken(arrays, "pool.free_count", np.int64, (2,)),
-        log_weights=taken(arrays, "pool.log_weights", np.float64, (m,)),
     )
     in_range("pool.columns", restored.columns, NO_COLUMN, capacity - 1)
     in_range("pool.free", restored.free, 0, capacity - 1)
     in_range("pool.free_count", restored.free_count, 0, capacity)
     held = np.zeros(capacity, dtype=np.int64)
-    for index, one in enumerate(experts_of(stack)):
-        for room in range(2):
-            first, n = one.tally[START, room], one.tally[USED, room]
-            in_range("pool.columns", restored.columns[index, first : first + n], 0, capacity - 1)
-            held += np.bincount(restored.columns[index, first : first + n], minlength=capacity)
+    for index, used in enumerate(in_use):
+        in_range("pool.columns", used, 0, slots - 1)
+        in_range("pool.columns", restored.columns[index, used], 0, capacity - 1)
+        held += np.bincount(restored.columns[index, used], minlength=capacity)
     free = np.sort(restored.free[: restored.free_count[0]])
     if not np.array_equal(held, restored.holders) or not np.array_equal(free, np.flatnonzero(held == 0)):
         raise ModelFileError(

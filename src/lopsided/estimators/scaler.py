@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, check_parameters, choice, flag
+from lopsided.core.compiled import bound
 from lopsided.core.points import Rows
 from lopsided.core.scaling import MINMAX, STANDARD, empty_scales, scale_rows
 from lopsided.estimators import encoding
@@ -93,6 +95,10 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         result = rows._replace(dense=np.empty_like(rows.dense), values=np.empty_like(rows.values))
         scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
         return result
+
+    def _bound(self, rows: Rows, result: Rows, *, learn: bool) -> Callable[[], None]:
+        """`_scale` for the same rows again and again, into the same result."""
+        return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
 
     def _check_features(self, X: Any) -> None:
         if sp.issparse(X) and (self.kind == "minmax" or self.center):

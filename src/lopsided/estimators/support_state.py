@@ -106,6 +106,17 @@ def wider(points: Points, widest: int) -> Points:
     return points._replace(features=features)
 
 
+def more_columns(points: Points, capacity: int) -> Points:
+    """The same points with free columns behind them."""
+    n_features, before = points.values.shape
+    larger = empty_points(n_features, capacity, points.features.shape[1])
+    larger.values[:, :before] = points.values
+    larger.squared_norms[:before] = points.squared_norms
+    larger.features[:before] = points.features
+    larger.n_features[:before] = points.n_features
+    return larger
+
+
 def occupied_slots(support: Support) -> npt.NDArray[np.int64]:
     """The slots in use: positives by slot, then negatives."""
     tally = support.tally

@@ -1,0 +1,1 @@
+"""The command `lopsided`: one file a command, listed in `lopsided.cli.main`."""

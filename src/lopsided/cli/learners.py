@@ -1,0 +1,81 @@
+"""Learners by their name on the command line, with parameters given as `--set NAME=VALUE`."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from lopsided.constraints import ParameterError
+from lopsided.estimators import LEARNERS
+
+# They change or hold a learner and are none themselves.
+_NO_LEARNERS = {"OnlineScaler", "StreamPipeline"}
+# Options of their own set these, or they have no meaning for rows that are learned in the order of the file.
+_NOT_SETTABLE = {"self", "pos_label", "random_state", "shuffle"}
+
+_WORDS = {"none": None, "true": True, "false": False}
+
+
+def learner_names() -> list[str]:
+    """What `--learner` may be: class names in lower case.
+
+    >>> "koil" in learner_names(), "onlinescaler" in learner_names()
+    (True, False)
+    """
+    return sorted(name.lower() for name in LEARNERS if name not in _NO_LEARNERS)
+
+
+def learner_class(name: str) -> Any:
+    """The class behind a name of the command line."""
+    by_lower_case = {known.lower(): known for known in LEARNERS if known not in _NO_LEARNERS}
+    if name.lower() not in by_lower_case:
+        raise ParameterError(f"The option --learner must be one of {', '.join(learner_names())}, got {name!r}.")
+    known = by_lower_case[name.lower()]
+    return getattr(importlib.import_module(LEARNERS[known]), known)
+
+
+def settable_parameters(kind: Any) -> list[str]:
+    """Names of the parameters that `--set` may give, in the order of the constructor."""
+    return [name for name in inspect.signature(kind.__init__).parameters if name not in _NOT_SETTABLE]
+
+
+def parsed_settings(kind: Any, settings: Iterable[str]) -> dict[str, Any]:
+    """Parameters out of `NAME=VALUE` texts; whether a value is allowed is for the learner to say."""
+    allowed = settable_parameters(kind)
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        name = name.strip()
+        if not equals:
+            raise ParameterError(f"The option --set must be written NAME=VALUE, such as --set C=4, got {setting!r}.")
+        if name not in allowed:
+            raise ParameterError(
+                f"The option --set of {kind.__name__} must name one of {', '.join(allowed)}, got {name!r}."
+            )
+        if name in parameters:
+            raise ParameterError(f"The option --set must name each parameter once, got {name!r} twice.")
+        parameters[name] = parsed_value(text)
+    return parameters
+
+
+def parsed_value(text: str) -> Any:
+    """An int, a float, True, False, None or a word, whichever comes first; commas make a tuple of them.
+
+    >>> parsed_value("4"), parsed_value("0.5"), parsed_value("1e-3"), parsed_value("none"), parsed_value("false")
+    (4, 0.5, 0.001, None, False)
+    >>> parsed_value("fifo"), parsed_value("50,100")
+    ('fifo', (50, 100))
+    """
+    if "," in text:
+        return tuple(parsed_value(part) for part in text.split(","))
+    text = text.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,125 @@
+"""The group of all commands, and the one place where an error becomes a sentence and an exit code.
+
+A command is one file with one click command and one line in `COMMANDS`. Its file is imported when it is called, and
+it imports what it needs when it runs: `lopsided --help` must answer at once, and Numba alone takes half a second.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from lopsided.version import __version__
+
+USER_ERROR = 2
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+class Entry(NamedTuple):
+    """Where a command lives, and what the list of commands says of it."""
+
+    module: str
+    function: str
+    summary: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
+    "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
+    "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command of this name."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = getattr(importlib.import_module(entry.module), entry.function)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Click's own, with a sentence that lists the commands."""
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"The command must be one of {', '.join(sorted(COMMANDS))}, got '{args[0]}'")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help, written without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name].summary) for name in sorted(COMMANDS)])
+
+
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with `lopsided demo`.",
+)
+@click.version_option(__version__, message="lopsided %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Learn from lopsided streams: rare classes, one example at a time, in bounded memory."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code: 0, 2 for a user's error, 130 after Ctrl-C."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; what a user can mend is said in one sentence, everything else is a bug and shows itself."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _print_warning
+        try:
+            code = cli.main(args=list(arguments), prog_name="lopsided", standalone_mode=False)
+        except click.Abort:  # click's name for KeyboardInterrupt
+            click.secho("interrupted", fg="yellow", err=True)
+            return INTERRUPTED
+        except click.UsageError as error:
+            help_command = error.ctx.command_path if error.ctx else "lopsided"
+            return _refuse(f"{error.format_message().rstrip('.')}; see `{help_command} --help`.")
+        except click.ClickException as error:
+            return _refuse(error.format_message())
+        except ModuleNotFoundError as error:
+            # An optional package says how to get it; a module of our own that is missing is a bug.
+            if error.name is None or error.name.partition(".")[0] == "lopsided":
+                raise
+            return _refuse(str(error))
+        except OSError as error:
+            return _refuse(_sentence_of(error))
+        except ValueError as error:  # StreamError, ParameterError, LabelError, ModelFileError are ValueErrors
+            return _refuse(str(error))
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(sentence: str) -> int:
+    click.secho(f"error: {sentence}", fg="red", err=True)
+    return USER_ERROR
+
+
+def _sentence_of(error: OSError) -> str:
+    if error.filename is None or error.strerror is None:
+        return f"The operating system must let lopsided read and write its files, got: {error}."
+    return f"The file {error.filename} must be accessible, got: {error.strerror}."
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning without the line of code it comes from, which a user of the command never wrote."""
+    click.secho(f"warning: {message}", fg="yellow", err=True)

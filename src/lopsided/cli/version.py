@@ -1,0 +1,33 @@
+"""`lopsided version`: what runs here, for a bug report."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+
+import click
+
+from lopsided.version import __version__
+
+_PACKAGES = ("numpy", "numba", "scikit-learn")
+
+
+@click.command()
+def version() -> None:
+    """Print the versions of lopsided and of what it runs on."""
+    lines = {"lopsided": __version__, "Python": platform.python_version()}
+    # Read from the installed files: importing the packages to ask them would take a second.
+    lines |= {package: importlib.metadata.version(package) for package in _PACKAGES}
+    lines["CPU"] = _cpu()
+    width = max(map(len, lines))
+    for name, value in lines.items():
+        click.echo(f"{name:<{width}}  {value}")
+
+
+def _cpu() -> str:
+    """Kind, cores, and the name by which the compiler knows it, on which exact results depend."""
+    from llvmlite import binding
+
+    model = os.environ.get("NUMBA_CPU_NAME") or binding.get_host_cpu_name()
+    return f"{platform.machine()} ({model}), {os.cpu_count()} cores, {platform.system()}"

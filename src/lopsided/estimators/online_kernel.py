@@ -1,0 +1,170 @@
+"""What the online kernel classifiers share: one expansion, a rule, a budget or growth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.compiled import Floats
+from lopsided.core.draws import Draws
+from lopsided.core.expansion import DIVERGED, SCALE, STEPS, USED, empty_expansion
+from lopsided.core.expansion_budget import DROP, NOBODY, Budget
+from lopsided.core.online_kernel import (
+    PLAIN,
+    PointwisePlan,
+    empty_row_scratch,
+    expansion_run,
+    expansion_score_rows,
+)
+from lopsided.core.points import Rows, empty_points
+from lopsided.core.pointwise import Rule
+from lopsided.estimators.compiled_learner import CompiledLearner
+from lopsided.estimators.encoding import widest_of
+from lopsided.estimators.expansion_state import grown_expansion, restored_expansion
+from lopsided.estimators.kernel_parameters import chosen_kernel
+from lopsided.estimators.support_state import more_columns, named_arrays, restored_points, taken, wider
+
+_FIRST_ROOM = 64  # slots with which a learner without a budget begins
+
+
+def rule(kind: int, *, margin: float = 1.0, cap: float = 1.0, loss_cap: float = 1.0, unit_norm: bool = False) -> Rule:
+    """A rule, with the numbers it does not read left at 1."""
+    return Rule(kind, float(margin), float(cap), float(loss_cap), bool(unit_norm))
+
+
+def plan(
+    rule: Rule,
+    *,
+    budget: int = 0,
+    eviction: int = NOBODY,
+    repair: int = DROP,
+    rate: float = 1.0,
+    rate_decays: bool = False,
+    shrinkage: float = 0.0,
+    sampling_scale: float = 1.0,
+    sample_budget: int = 0,
+    draws: bool = False,
+    averages: bool = False,
+    projection: int = PLAIN,
+    tolerance: float = 0.0,
+) -> PointwisePlan:
+    """A plan, with everything that a learner does not name left out."""
+    return PointwisePlan(
+        rule,
+        Budget(int(budget), eviction, repair),
+        float(rate),
+        bool(rate_decays),
+        float(shrinkage),
+        float(sampling_scale),
+        int(sample_budget),
+        draws,
+        bool(averages),
+        projection,
+        float(tolerance),
+    )
+
+
+class OnlineKernelLearner(CompiledLearner):
+    """A classifier f(x) = sum_i weight_i k(z_i, x) that judges each example by its own score."""
+
+    kernel: Any
+    gamma: float | str
+    degree: int
+    coef0: float
+
+    def _make_plan(self) -> PointwisePlan:
+        """The rule and the budget, from the parameters."""
+        raise NotImplementedError
+
+    def _start(self, n_features: int) -> None:
+        self._plan = self._make_plan()
+        self._kernel = chosen_kernel(self, n_features).compiled()
+        capacity = self._plan.budget.size or self._plan.sample_budget or _FIRST_ROOM
+        self._expansion = empty_expansion(capacity)
+        self._points = empty_points(n_features, capacity)
+        side = capacity if self._plan.projection != PLAIN else 0
+        self._inverse = np.zeros((side, side))
+        self._make_workspace()
+
+    def _make_workspace(self) -> None:
+        self._work = empty_row_scratch(self._expansion.weights.size, self.n_features_in_)
+        self._unbind()
+
+    _run = staticmethod(expansion_run)
+    _score_rows = staticmethod(expansion_score_rows)
+
+    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+        model = (self._expansion, self._inverse, self._points, self._kernel, self._plan)
+        return (*model, rows, signs, costs, draws, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._expansion, self._points, self._kernel, self._plan, rows, self._work, scores
+
+    def _prepare_for(self, rows: Rows) -> None:
+        self._points = wider(self._points, widest_of(rows))
+
+    @property
+    def _draws_a_row(self) -> int:
+        return 1
+
+    @property
+    def _cost(self) -> float:
+        return 1.0
+
+    def _make_room(self) -> None:
+        capacity = 2 * self._expansion.weights.size
+        self._expansion = grown_expansion(self._expansion, capacity)
+        self._points = more_columns(self._points, capacity)
+        self._make_workspace()
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        arrays = named_arrays(expansion=self._expansion, points=self._points)
+        return arrays | {"inverse": self._inverse} if self._inverse.size else arrays
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        fixed = self._plan.budget.size or self._plan.sample_budget
+        self._expansion = restored_expansion(arrays, fixed or None)
+        self._points = restored_points(arrays, self.n_features_in_, self._expansion.weights.size)
+        if self._inverse.size:
+            self._inverse = taken(arrays, "inverse", np.float64, self._inverse.shape)
+        self._make_workspace()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return self._expansion.tally.item(DIVERGED)
+
+    def _by_class_and_age(self) -> npt.NDArray[np.int64]:
+        """The slots in use: positives from old to new, then negatives."""
+        order = self._expansion.order[: self._expansion.tally[USED]]
+        return np.concatenate([order[self._expansion.signs[order] > 0], order[self._expansion.signs[order] < 0]])
+
+    @property
+    def n_support_(self) -> int:
+        """How many support vectors there are."""
+        self._check_started()
+        return int(self._expansion.tally[USED])
+
+    @property
+    def support_vectors_(self) -> Floats:
+        """The support vectors (a copy): positives from old to new, then negatives."""
+        self._check_started()
+        return np.ascontiguousarray(self._points.values[:, self._by_class_and_age()].T)
+
+    @property
+    def support_weights_(self) -> Floats:
+        """Their weights in the decision function (a copy)."""
+        self._check_started()
+        slots, expansion = self._by_class_and_age(), self._expansion
+        weights = expansion.levels[SCALE] * expansion.weights[slots]
+        if self._plan.averages and expansion.tally[STEPS]:
+            weights = weights - expansion.moments[slots] / expansion.tally[STEPS]
+        return np.asarray(weights)
+
+    @property
+    def nbytes_(self) -> int:
+        """What the model holds, in bytes."""
+        self._check_started()
+        return sum(array.nbytes for array in self._arrays().values())

@@ -1,0 +1,58 @@
+"""What a report is about: streams, and how learners met them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
+
+from lopsided.evaluate import Evaluation
+
+
+@dataclass(frozen=True)
+class Run:
+    """One learner on one stream."""
+
+    learner: str
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """One stream and all that learned from it.
+
+    `X` and `y` (1 for the rare class) are given if the stream has two features and is small enough to be drawn.
+    """
+
+    name: str
+    description: str
+    runs: Sequence[Run]
+    X: npt.NDArray[Any] | None = None
+    y: npt.NDArray[Any] | None = None
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether the examples are points of a plane."""
+        return self.X is not None and self.y is not None and self.X.shape[1] == 2
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts; columns from `first_number` on hold numbers."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    first_number: int = 1
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a report says, in the order in which it says it."""
+
+    title: str
+    introduction: Sequence[str]
+    table: Grid
+    streams: Sequence[StreamResult]
+    facts: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,212 @@
+"""`lopsided evaluate` on real files: the numbers, the refusals, the ends."""
+
+import json
+import signal
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+from lopsided import KOIL, OILK, OnlineScaler, StreamPipeline
+from lopsided.cli.compiling import compile_ahead
+from lopsided.cli.files import JoinedStream
+from lopsided.version import __version__
+
+
+def evaluated(lopsided, *arguments):
+    done = lopsided("evaluate", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_record_is(record, y, scores):
+    """What the command said, against scikit-learn on the same progressive scores."""
+    assert record["n"] == len(y)
+    assert record["positives"] == np.sum(y)
+    assert record["auroc"] == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    assert record["average_precision"] == pytest.approx(average_precision_score(y, scores), abs=1e-12)
+    assert record["f1"] == pytest.approx(f1_score(y, scores > 0), abs=1e-12)
+    assert record["examples_per_second"] == pytest.approx(record["n"] / record["seconds"])
+
+
+def test_libsvm_gives_the_numbers_of_python(installed, libsvm_file, stream):
+    said = evaluated(installed, libsvm_file, "--set", "gamma=20", "--set", "C=4", "--seed", 7)
+    learner = KOIL(gamma=20, C=4, random_state=7)
+    assert_record_is(said["record"], stream.y, learner.progressive_scores(csr_array(stream.X), 2 * stream.y - 1))
+    assert said["record"]["n_support"] == learner.n_support_
+    assert said["version"] == __version__
+    assert (said["learner"], said["scale"], said["positive"]) == ("KOIL", "none", 1)
+    assert said["labels"] == {"1": 60, "-1": 240}
+    assert (said["parameters"]["C"], said["parameters"]["gamma"], said["parameters"]["random_state"]) == (4, 20, 7)
+    assert said["interrupted"] is False
+
+
+def test_a_table_is_scaled_and_its_rarer_label_looked_for(lopsided, csv_file, stream):
+    said = evaluated(lopsided, csv_file, "--label", "kind")
+    learner = StreamPipeline(OnlineScaler("standard"), KOIL(random_state=0))
+    assert_record_is(said["record"], stream.y, learner.progressive_scores(stream.X, stream.y))
+    assert (said["positive"], said["scale"], said["label_column"]) == ("fraud", "standard", "kind")
+
+
+def test_the_other_label_can_be_looked_for(lopsided, csv_file, stream):
+    said = evaluated(lopsided, csv_file, "--positive", "ok", "--scale", "none", "--learner", "oilk")
+    learner = OILK(random_state=0)
+    assert_record_is(said["record"], 1 - stream.y, learner.progressive_scores(stream.X, 1 - stream.y))
+
+
+@pytest.mark.parametrize("scale", ["minmax", "none"])
+def test_scales_can_be_chosen(lopsided, csv_file, stream, scale):
+    said = evaluated(lopsided, csv_file, "--scale", scale)
+    learner = KOIL(random_state=0)
+    if scale != "none":
+        learner = StreamPipeline(OnlineScaler(scale), learner)
+    assert_record_is(said["record"], stream.y, learner.progressive_scores(stream.X, stream.y))
+
+
+def test_sparse_files_are_scaled_without_moving_their_zeros(lopsided, libsvm_file, stream):
+    said = evaluated(lopsided, libsvm_file, "--scale", "standard")
+    learner = StreamPipeline(OnlineScaler("standard", center=False), KOIL(random_state=0))
+    assert_record_is(said["record"], stream.y, learner.progressive_scores(csr_array(stream.X), stream.y))
+
+
+def test_two_files_are_one_stream(lopsided, csv_file, stream, tmp_path):
+    lines = csv_file.read_text().splitlines()
+    (tmp_path / "first.csv").write_text("\n".join(lines[:101]) + "\n")
+    (tmp_path / "second.csv").write_text("\n".join([lines[0], *lines[101:]]) + "\n")
+    whole = evaluated(lopsided, csv_file)["record"]
+    parts = evaluated(lopsided, "first.csv", "second.csv")["record"]
+    for name in ("n", "positives", "auroc", "average_precision", "f1", "n_support"):
+        assert parts[name] == whole[name]
+
+
+def test_a_pipe_gets_plain_lines(installed, csv_file):
+    done = installed("evaluate", csv_file, "--label", "kind")
+    assert done.returncode == 0
+    headings, numbers = (line.split() for line in done.stdout.splitlines())
+    said = dict(zip(headings, numbers, strict=True))
+    assert list(said) == ["learner", "examples", "positives", "AUROC", "AUPRC", "F1", "examples/s", "support"]
+    assert (said["learner"], said["examples"], said["positives"]) == ("KOIL", "300", "60")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 300 rows, 2 features, 60 positive (label fraud)"
+
+
+class CompilesSomething(BaseEstimator):
+    """A learner that needs two machine programs, which no cache holds."""
+
+    double = staticmethod(njit(lambda number: 2 * number))
+
+    def progressive_scores(self, X, y, classes):
+        self.double(1)
+        self.double(1.0)
+
+
+def test_compilation_is_announced_once_and_only_if_there_is_any():
+    announced = []
+    for _ in range(2):
+        compile_ahead(CompilesSomething(), np.array([0, 1]), n_features=1, announce=announced.append)
+    assert announced == ["compiling for this machine, once ..."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("bad.csv", "x,class\n1,0\nn/a,1\n", "Column 'x' in line 3 of bad.csv must be a finite number, got 'n/a'."),
+        ("bad.csv", "x,class\n1,0\n2\n", "The row in line 3 of bad.csv must have 2 cells as the header has, got 1."),
+        ("bad.csv", "x,class\n1,0\n2,0\n", "must hold two different labels, got one label: 0 in 2 rows."),
+        ("bad.csv", "x,class\n1,0\n2,1\n3,2\n", "must hold two different labels, got 3 labels:"),
+        ("bad.csv", "x,class\n", "The file bad.csv must have at least one row of data, got none."),
+        ("bad.csv", "", "The file bad.csv must have a header and rows of data, got nothing."),
+        ("bad.svm", "+1 1:2\n-1 2:x\n", "line 2 of bad.svm"),
+        ("bad.svm", "+1 1:2\n+1 2:3\n", "The label of bad.svm must hold two different labels, got one label: 1"),
+        ("bad.csv.gz", "\x1f\x8bnot gzip", "bad.csv.gz"),
+    ],
+)
+def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, sentence):
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    assert sentence in refused("evaluate", name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["no.csv"], "The file no.csv must be an existing, readable file"),
+        (["."], "must be an existing, readable file"),
+        ([], "Missing argument 'FILE...'"),
+        (["people.csv", "--label", "sort"], "must be one of the columns x1, x2, kind, got 'sort'."),
+        (["people.svm", "--label", "kind"], "must not be named"),
+        (["people.csv", "--learner", "koll"], "The option --learner must be one of "),
+        (["people.csv", "--set", "C=-1"], "The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead."),
+        (["people.csv", "--set", "D=1"], "--set of KOIL must name one of C, "),
+        (["people.csv", "--set", "C"], "must be written NAME=VALUE"),
+        (["people.csv", "--positive", "no"], "must be fraud or ok, got 'no'."),
+        (["people.csv", "--scale", "log"], "'log' is not one of 'standard', 'minmax', 'none'"),
+        (["people.svm", "--scale", "minmax"], "must be standard or none"),
+        (["people.csv", "--seed", "-1"], "--seed"),
+        (["people.csv", "--report", "no/where.html"], "must lie in a directory that exists"),
+        (["people.csv", "people.svm"], "must be of the same format as people.csv (table), got a LIBSVM file."),
+    ],
+)
+@pytest.mark.usefixtures("csv_file", "libsvm_file")
+def test_wrong_arguments_are_refused_in_a_sentence(refused, arguments, sentence):
+    assert sentence in refused("evaluate", *arguments)
+
+
+def test_a_report_is_written(lopsided, csv_file, tmp_path):
+    done = lopsided("evaluate", csv_file, "--report", "out.html")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "report: out.html"
+    page = (tmp_path / "out.html").read_text()
+    assert page.count("<svg") == 1
+    assert "<h1>KOIL on people.csv</h1>" in page
+    assert "learning_rate=0.01" in page
+    assert "fraud (60 rows), ok (240 rows); positive: fraud" in page
+
+
+def test_a_report_without_matplotlib_is_refused_before_learning(refused_when_installed, csv_file, tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('no', name='matplotlib')\n")
+    sentence = refused_when_installed("evaluate", csv_file, "--report", "out.html", PYTHONPATH=str(tmp_path))
+    assert 'pip install "lopsided[report]"' in sentence
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_broken_files_are_refused_by_the_installed_command_too(refused_when_installed, tmp_path):
+    (tmp_path / "bad.csv").write_text("x,class\n1,0\nn/a,1\n")
+    assert refused_when_installed("evaluate", "bad.csv").startswith("Column 'x' in line 3 of bad.csv must be")
+
+
+@pytest.fixture
+def ctrl_c_after_a_file(monkeypatch):
+    """The user presses Ctrl-C when the first of two files has been learned."""
+    uninterrupted = JoinedStream.__iter__
+
+    def interrupted(self):
+        for position, batch in enumerate(uninterrupted(self)):
+            if position == 1:
+                signal.raise_signal(signal.SIGINT)
+            yield batch
+
+    monkeypatch.setattr(JoinedStream, "__iter__", interrupted)
+
+
+@pytest.mark.usefixtures("ctrl_c_after_a_file")
+def test_interrupted_it_shows_what_it_has(lopsided, csv_file, stream):
+    done = lopsided("evaluate", csv_file, csv_file, "--scale", "none", "--json")
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "interrupted after 300 of 600 rows"
+    said = json.loads(done.stdout)
+    assert said["interrupted"] is True
+    assert_record_is(said["record"], stream.y, KOIL(random_state=0).progressive_scores(stream.X, stream.y))
+
+    done = lopsided("evaluate", csv_file, csv_file, "--report", "so-far.html")
+    assert done.returncode == 130
+    assert done.stdout.splitlines()[1].split()[:3] == ["KOIL", "300", "60"]
+
+
+def test_interrupted_before_the_first_row_it_has_nothing_to_show(lopsided, csv_file, monkeypatch):
+    monkeypatch.setattr(JoinedStream, "__iter__", lambda _: signal.raise_signal(signal.SIGINT))
+    done = lopsided("evaluate", csv_file)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.splitlines()[-1] == "interrupted"

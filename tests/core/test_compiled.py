@@ -1,0 +1,55 @@
+"""The disk cache of compiled code: used by a second process, and never stale."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import lopsided.core
+from lopsided.core.compiled import _stamp_of_sources, bound
+from lopsided.core.koil import run
+from lopsided.core.points import first_not_finite
+
+LEARN_AND_TELL = """
+import numpy as np
+import lopsided
+from lopsided.core.koil import run
+lopsided.KOIL(random_state=0).learn_one(np.zeros(3), 1).learn_one(np.ones(3), 0)
+print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))
+"""
+
+
+def test_a_second_process_loads_what_the_first_has_compiled():
+    for _ in range(2):
+        output = subprocess.run([sys.executable, "-c", LEARN_AND_TELL], check=True, capture_output=True, text=True)
+    assert output.stdout.split() == ["1", "0"]
+
+
+def test_a_change_anywhere_in_the_core_makes_the_cache_stale():
+    stamped = {name for name, _, _ in run._cache._cache_file._source_stamp}
+    assert stamped == {path.name for path in Path(lopsided.core.__file__).parent.glob("*.py")}
+    assert run._cache._cache_file._source_stamp == _stamp_of_sources()
+
+
+def test_one_specialisation_serves_dense_sparse_and_single_rows():
+    import scipy.sparse as sp
+
+    from lopsided import KOIL
+
+    X, y = np.random.default_rng(0).random((40, 3)), np.arange(40) % 2
+    readonly = X.copy()
+    readonly.flags.writeable = False
+    model = KOIL(random_state=0)
+    model.partial_fit(X, y).partial_fit(sp.csr_matrix(X), y).partial_fit(np.asfortranarray(X), y)
+    model.partial_fit(readonly, y).partial_fit(X.astype(np.float32), y).learn_one(X[0], 1)
+    KOIL(policy="fifo", loss="squared_hinge", kernel="poly").partial_fit(X, y)
+    assert len(run.signatures) == 1
+
+
+def test_a_bound_call_is_the_call():
+    x = np.zeros(4)
+    call = bound(first_not_finite, x)
+    assert call() == -1
+    x[2] = np.inf
+    assert call() == first_not_finite(x) == 2

@@ -1,0 +1,151 @@
+"""KOIL with multiple kernels against a transcription of its specification that caches nothing.
+
+Compared are the combined score of every example before it is learned, every expert's support points (exactly) and
+weights, the scores of fresh points, and the weights of the kernels. Both sides draw from the same seed.
+"""
+
+import numpy as np
+import pytest
+
+from core.agreement import (
+    KERNELS,
+    TOLERANCE,
+    clusters,
+    difference,
+    disagreement,
+    duplicated,
+    learned_scores,
+    naive_scores,
+    well_ranked,
+)
+from lopsided import MultiKernelKOIL
+from lopsided.core.support import SCALE
+from lopsided.kernels import default_pool
+from oracles import koil as naive
+
+SEED = 7
+POOL = ["gaussian", "polynomial", "narrow gaussian", "linear", "normalised polynomial", "sum"]
+COMBINATIONS = ["raw", "sign"]
+
+
+def both(pool=POOL, **parameters):
+    """A learner and the naive model with the same parameters and seed."""
+    parameters = {"C": 2.0, "learning_rate": 0.05, "budget": (5, 8), "n_neighbors": 2} | parameters
+    return (
+        MultiKernelKOIL(kernels=[KERNELS[name].real for name in pool], random_state=SEED, **parameters),
+        naive.MultiKernelKOIL([KERNELS[name].naive for name in pool], seed=SEED, **parameters),
+    )
+
+
+def check(learner, model, X, y, weights=None):
+    """The two models agree, and so do the weights of their kernels."""
+    assert disagreement(learner, model, X, y, weights) < TOLERANCE
+    np.testing.assert_allclose(learner.kernel_weights_, model.kernel_weights(), rtol=0, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("combine", COMBINATIONS)
+def test_the_learner_is_the_naive_one(combine):
+    learner, model = both(combine=combine, weight_rate=0.001)
+    check(learner, model, *clusters(2000))
+    shares = learner.kernel_weights_ / learner.kernel_weights_.max()
+    assert (shares > 1e-3).all() and (shares < 0.9).any()  # experts were left out at random, not never or always
+
+
+@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+@pytest.mark.parametrize("risk_scale", [1.0, "C", 0.25])
+@pytest.mark.parametrize("decay", [True, False])
+def test_every_option_is_the_naive_one(decay, risk_scale, policy):
+    learner, model = both(
+        POOL[:4], decay=decay, risk_scale=risk_scale, policy=policy, learning_rate=0.05 if decay else 0.01
+    )
+    check(learner, model, *clusters(500, seed=1))
+
+
+@pytest.mark.parametrize("decay", [True, False])
+def test_an_unbounded_pool_is_the_naive_one_and_grows(decay):
+    learner, model = both(["gaussian", "linear", "polynomial"], policy="unbounded", decay=decay, weight_rate=0.1)
+    check(learner, model, *clusters(300, seed=2))
+    assert max(len(points) for points in learner.support_vectors_) > 2 * 64
+
+
+def test_an_unbounded_pool_that_ranks_well_is_the_naive_one():
+    learner, model = both(["gaussian", "linear"], policy="unbounded", C=8.0, learning_rate=0.01, n_neighbors=3)
+    check(learner, model, *well_ranked(400))
+
+
+@pytest.mark.parametrize("compensate", [True, False])
+@pytest.mark.parametrize("neighbors", ["violators", "among_nearest"])
+def test_squared_losses_are_the_naive_ones(neighbors, compensate):
+    learner, model = both(
+        POOL[:4],
+        loss="squared_hinge",
+        neighbors=neighbors,
+        compensate=compensate,
+        schedule="theory",
+        learning_rate=0.2,
+        weight_rate=0.05,
+    )
+    check(learner, model, *clusters(400, seed=3))
+
+
+def test_sample_weights_multiply_the_cost_and_the_risk():
+    X, y = clusters(400, seed=4)
+    weights = np.random.default_rng(4).choice([0.0, 0.5, 1.0, 2.0], size=400)
+    learner, model = both(POOL[:3], risk_scale="C")
+    check(learner, model, X, y, weights)
+
+
+@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+def test_ties_are_broken_as_the_naive_one_does(policy):
+    learner, model = both(POOL, policy=policy)
+    check(learner, model, *duplicated(400, seed=5))
+
+
+def test_the_published_pool_is_the_naive_one():
+    pool = [naive.gaussian(0.5 / 4.0**e) for e in range(-6, 7)] + [naive.polynomial(p) for p in (1, 2, 3)]
+    parameters = {"C": 2.0, "learning_rate": 0.05, "budget": (4, 6), "n_neighbors": 2}
+    assert len(default_pool()) == len(pool) == 16
+    learner = MultiKernelKOIL(random_state=SEED, **parameters)
+    check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=6))
+
+
+def test_experts_hold_a_shared_point_once_and_free_it_when_the_last_lets_go():
+    learner, _ = both(policy="fifo")
+    X, y = clusters(400, seed=7)
+    for start in range(0, 400, 50):
+        learner.partial_fit(X[start : start + 50], y[start : start + 50])
+        pool, used = learner._pool, [len(points) for points in learner.support_vectors_]
+        held = pool.columns[pool.columns >= 0]
+        assert held.size == sum(used) == learner.n_support_
+        np.testing.assert_array_equal(np.bincount(held, minlength=pool.holders.size), pool.holders)
+        free = pool.free[: pool.free_count[0]]
+        np.testing.assert_array_equal(np.sort(free), np.flatnonzero(pool.holders == 0))
+    assert pool.holders.max() > 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"combine": "sign"},
+        {"decay": False},
+        {"risk_scale": "C"},
+        {"weight_rate": 0.011},
+        {"compensate": False},
+        {"seed": SEED + 1},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_comparison_notices_another_rule(change):
+    parameters = {"C": 2.0, "learning_rate": 0.05, "budget": (5, 8), "n_neighbors": 2}
+    learner = MultiKernelKOIL(kernels=[KERNELS[name].real for name in POOL[:3]], random_state=SEED, **parameters)
+    model = naive.MultiKernelKOIL([KERNELS[name].naive for name in POOL[:3]], **({"seed": SEED} | parameters | change))
+    assert disagreement(learner, model, *clusters(200)) > TOLERANCE
+
+
+def test_the_comparison_notices_a_single_weight():
+    X, y = clusters(200)
+    learner, model = both(POOL[:3])
+    scores, expected = learned_scores(learner, X, y), naive_scores(model, X, y)
+    assert difference(learner, scores, model, expected) < TOLERANCE
+    learner._stack.weights[1, 0] += 1e-7 / learner._stack.levels[1, SCALE]
+    assert difference(learner, scores, model, expected) > TOLERANCE
