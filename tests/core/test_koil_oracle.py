@@ -148,6 +148,19 @@ def test_ties_at_similarity_zero_are_broken_too(neighbors):
     assert disagreement(learner, model, *duplicated(600, seed=9)) < TOLERANCE
 
 
+@pytest.mark.parametrize("first", [1, -1])
+@pytest.mark.parametrize("policy", ["reservoir", "fifo", "unbounded"])
+def test_the_first_examples_of_each_class_are_stored_even_if_nothing_is_ranked_wrongly(policy, first):
+    # Steps so large that the other class is ranked rightly by a margin when its first example comes.
+    X = np.array([[0.0], [0.1], [5.0], [0.2], [5.1]])
+    y = first * np.array([1, 1, -1, 1, -1])
+    learner, model = both(policy=policy, budget=2, C=4.0, learning_rate=0.9)
+    assert disagreement(learner, model, X[:3], y[:3]) < TOLERANCE
+    assert learner.support_weights_[-1 if first > 0 else 0] == pytest.approx(-first * 3.6)
+    learner, model = both(policy=policy, budget=2, C=4.0, learning_rate=0.9)
+    assert disagreement(learner, model, X, y) < TOLERANCE
+
+
 # ---- The comparison can fail ----
 
 

@@ -4,8 +4,9 @@ Compared are the score of every example before it is learned, the support points
 then negatives) and their weights, and the scores of fresh points. Both sides draw from the same seed.
 
 No point occurs twice here. A perceptron that meets one again adds weights of +1 and -1 which cancel exactly, and the
-sign of what remains of the score is rounding. Nor do the Projectrons get a kernel whose rank their budget reaches: the
-inverse that they carry would be that of a singular matrix.
+sign of what remains of the score is rounding; to BPA-S two points that are multiples of each other are as bad under a
+homogeneous polynomial. Nor do the Projectrons get a kernel whose rank their budget reaches: the inverse that they carry
+would be that of a singular matrix.
 """
 
 from typing import NamedTuple
@@ -49,7 +50,7 @@ CASES = {
     "NORMA, decaying": Case("NORMA", {"decay": True, "learning_rate": 0.8}),
     "NORMA, bounded": Case("NORMA", {"budget": 25, "regularization": 0.1}),
     "NORMA, bounded and decaying": Case("NORMA", {"budget": 25, "decay": True, "learning_rate": 0.8}),
-    "NORMA, no margin": Case("NORMA", {"margin": 0.0, "budget": 25}),
+    "NORMA, small margin": Case("NORMA", {"margin": 0.2, "budget": 25}),
     "NORMA, wide margin": Case("NORMA", {"margin": 1.7, "budget": 25, "regularization": 0.0}),
     "KernelPA": Case("KernelPA", {}),
     "KernelPA, small steps": Case("KernelPA", {"C": 0.25}),
@@ -142,42 +143,49 @@ def test_any_budget_will_do(name, budget):
     assert learner.n_support_ == budget
 
 
-def weighted_difference(learner, model, X, y, weights):
-    """The largest difference if rows have weights; scores are those of the models as they stand before each row."""
-    expected = []
-    for x, label, weight in zip(X, y, weights, strict=True):
-        expected.append(model.score(x))
-        model.step(x, label, weight)
-    return difference(learner, learned_scores(learner, X, y, weights), model, np.array(expected))
-
-
 def rows_with_weights(n, seed):
-    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], size=n)
-    return *clusters(n, seed), weights
+    return *clusters(n, seed), np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 2.0], size=n)
 
 
 @every_case
 def test_sample_weights_multiply_the_step_and_zero_skips_the_row(case):
+    X, y, weights = rows_with_weights(600, seed=4)
     learner, model = both(case)
-    assert weighted_difference(learner, model, *rows_with_weights(500, seed=4)) < TOLERANCE
+    learner.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
+    naive_scores(model, X, y, weights)
+    assert difference(learner, np.zeros(0), model, np.zeros(0)) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["SPA", "SPA, last", "NORMA, decaying", "Forgetron"])
+def test_scores_between_rows_with_weights_are_the_naive_ones(name):
+    X, y, weights = rows_with_weights(200, seed=4)
+    learner, model = both(CASES[name])
+    expected = []
+    for x, label, weight in zip(X, y, weights, strict=True):
+        expected.append(model.score(x))  # not what the step reports: the average of SPA then counts the step itself
+        model.step(x, label, weight)
+    assert difference(learner, learned_scores(learner, X, y, weights), model, np.array(expected)) < TOLERANCE
+
+
+def with_zeros(n):
+    """Every ninth point is 0, the only one that may be repeated: what it adds to a score is 0 exactly."""
+    X, y = clusters(n, seed=5)
+    X[::9], y[::9] = 0.0, 1
+    return X, y
 
 
 @pytest.mark.parametrize("kind", ["cubic", "linear"])
 @pytest.mark.parametrize("name", ["SPA", "KernelPA", "BPAS", "KernelPerceptron", "Forgetron", "BOGD, uniform"])
 def test_points_without_length_are_the_naive_ones(name, kind):
-    X, y = clusters(200, seed=5)
-    X[::9], y[::9] = 0.0, 1  # k(x, x) = 0, the only point that may repeat: what it adds to a score is 0 exactly
     learner, model = both(CASES[name], kernel=KERNELS[kind])
-    assert disagreement(learner, model, X, y) < TOLERANCE
+    assert disagreement(learner, model, *with_zeros(199)) < TOLERANCE  # the last one is 0
     assert (learner.support_vectors_ == 0.0).all(axis=1).any()
 
 
 @pytest.mark.parametrize("name", ["Projectron", "ProjectronPP"])
 def test_a_projectron_never_stores_a_point_without_length(name):
-    X, y = clusters(200, seed=5)
-    X[::9], y[::9] = 0.0, 1
     learner, model = both(Case(name, {"budget": 5}, KERNELS["cubic"]))
-    assert disagreement(learner, model, X, y) < TOLERANCE
+    assert disagreement(learner, model, *with_zeros(199)) < TOLERANCE
     assert not (learner.support_vectors_ == 0.0).all(axis=1).any()
 
 
@@ -190,12 +198,11 @@ def test_folding_the_scale_is_not_seen_from_outside(name, product):
     # Beyond 1 every step turns the sign of all weights.
     learner, model = both(CASES[name], learning_rate=0.5, regularization=2.0 * product)
     X, y = clusters(1000, seed=6)
-    scales = []
-    scores = []
+    scales, scores = [], []
     for start in range(0, 1000, 50):
         scores.append(learner.progressive_scores(X[start : start + 50], y[start : start + 50], classes=[-1, 1]))
         scales.append(abs(learner._expansion.levels[SCALE]))
-    assert min(scales) >= 1e-100 and max(scales) <= 1.0
+    assert min(scales) >= 1e-100 and max(scales) <= 2.0
     assert difference(learner, np.concatenate(scores), model, naive_scores(model, X, y)) < TOLERANCE
 
 
@@ -203,29 +210,30 @@ def test_folding_the_scale_is_not_seen_from_outside(name, product):
 
 
 def thin(n, seed, n_features=8):
-    """Rows with half of their entries 0."""
+    """Rows of which half of the entries are 0, beyond the first two: no row is a multiple of another."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, n_features)) * (rng.random((n, n_features)) < 0.5)
-    X[:, 0] = rng.normal(size=n)  # no two rows are equal
+    X = rng.normal(size=(n, n_features))
+    X[:, 2:] *= rng.random((n, n_features - 2)) < 0.5
     return X, np.where((X[:, 0] + X[:, 1] > 0.4) != (rng.random(n) < 0.1), 1, -1)
 
 
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix])
 @every_case
-def test_sparse_rows_give_the_model_of_dense_ones(case, form):
+def test_sparse_rows_give_the_model_of_dense_ones(case):
     X, y = thin(2000, seed=7)
     dense, sparse = both(case)[0], both(case)[0]
     expected = dense.progressive_scores(X, y, classes=[-1, 1])
-    np.testing.assert_allclose(sparse.progressive_scores(form(X), y, classes=[-1, 1]), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        sparse.progressive_scores(sp.csr_array(X), y, classes=[-1, 1]), expected, rtol=0, atol=1e-10
+    )
     np.testing.assert_array_equal(sparse.support_vectors_, dense.support_vectors_)
     np.testing.assert_allclose(sparse.support_weights_, dense.support_weights_, rtol=0, atol=1e-10)
     fresh = thin(40, seed=8)[0]
     np.testing.assert_allclose(
-        sparse.decision_function(form(fresh)), dense.decision_function(fresh), rtol=0, atol=1e-10
+        sparse.decision_function(sp.csr_array(fresh)), dense.decision_function(fresh), rtol=0, atol=1e-10
     )
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "cubic", "normalised sum"])
+@pytest.mark.parametrize("kind", ["gaussian", "cubic"])
 @every_plain_case
 def test_sparse_and_dense_batches_that_take_turns_are_the_naive_model(case, kind):
     X, y = thin(200, seed=9, n_features=4)
@@ -312,7 +320,7 @@ class ForgetsTheYoungest(EvictsTheYoungest, naive.RBP):
 @pytest.mark.parametrize(
     "name, wrong, parameters",
     [
-        ("BOGD", ShrinksFirst, {"budget": 25, "regularization": 1.0}),
+        ("BOGD", ShrinksFirst, {"budget": 60, "learning_rate": 0.3, "regularization": 0.1}),
         ("Forgetron", LargerRoot, {"budget": 25}),
         ("RBP", ForgetsTheYoungest, {"budget": 25}),
     ],
