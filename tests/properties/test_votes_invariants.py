@@ -14,6 +14,7 @@ from sklearn.base import clone
 import lopsided
 from core.agreement import clusters
 from lopsided import BOGD, BOMKC, BPAS, OMKC, RBP, SPA, Forgetron, KernelPA, KernelPerceptron
+from lopsided.constraints import ParameterError
 from lopsided.estimators.randomness import UniformStream
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial
 from properties.generated import KERNELS, streams
@@ -310,7 +311,12 @@ def test_14_batches_of_any_size_give_the_same_model_and_the_same_scores(name):
     assert_same_model(whole, single)
 
 
-# ---- Beyond the specification ----
+# ---- Beyond the invariants ----
+
+
+def test_a_loss_cap_above_the_sampling_scale_is_refused_because_chances_end_at_one():
+    with pytest.raises(ParameterError, match="loss_cap"):
+        make("BOMKC", loss_cap=2.0, sampling_scale=1.5).fit(*clusters(50))
 
 
 @pytest.mark.parametrize("name", ["DD perceptron", "DD pa", "DD forgetron", "DD bpas"])
