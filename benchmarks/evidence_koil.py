@@ -216,7 +216,7 @@ def _auc(problem: Problem, policy: str, pair: tuple[int, int], train: np.ndarray
 
 
 def tune(folder: Path, name: str, policy: str, gamma: int, costs: tuple[int, ...]) -> tuple[np.ndarray, float]:
-    """Held-out AUC for one gamma, costs x labellings x folds, and CPU seconds. Test rows are never read."""
+    """Held-out AUC for one gamma, costs x labellings x folds, and CPU seconds. The test rows of run 1 are not used."""
     problem, began = load(folder, name), time.process_time()
     train, _ = problem.split(1)
     found = np.empty((len(costs), REPETITIONS, FOLDS))
