@@ -115,9 +115,9 @@ def expansion_run(
     Returns the number of the first example not learned: smaller than `stop` only if the arrays are full, in which case
     the caller makes them larger and goes on.
     """
-    size = plan.budget.size
+    grows = plan.budget.size == 0 and plan.sample_budget == 0
     for t in range(start, stop):
-        if size == 0 and expansion.tally[USED] == expansion.weights.size:
+        if grows and expansion.tally[USED] == expansion.weights.size:
             return t
         y, norm = labels[t], squared_norm(rows, t)
         itself = self_similarity(kernel, norm)

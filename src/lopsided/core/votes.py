@@ -150,8 +150,10 @@ def vote_run(
             gather_row(pool, index, points, expansion.tally[USED], norm, work.squares, work.dots, work, work.row)
             score = expansion_value(expansion, work.row)
             reported += theta[index] * vote(score, plan.zero_vote)
-            # (1 - delta) theta_i / max theta + delta, from the weights before this step
-            chance = (1.0 - plan.exploration) * (theta[index] / heaviest) + plan.exploration
+            # (1 - delta) theta_i / max theta + delta, from the weights before this step; 1 for the heaviest, unrounded
+            chance = 1.0
+            if theta[index] < heaviest:
+                chance = (1.0 - plan.exploration) * (theta[index] / heaviest) + plan.exploration
             toss = draws.uniforms[first + index] if plan.trials else 0.0
             eviction = draws.uniforms[first + index + (m if plan.trials else 0)] if plan.evictions else 0.0
             learns = not plan.stochastic or toss < chance or plan.rule.kind == SPARSE_PASSIVE_AGGRESSIVE

@@ -19,6 +19,7 @@ from lopsided.core.pointwise import GRADIENT, PASSIVE_AGGRESSIVE, PERCEPTRON, SP
 from lopsided.core.votes import VotePlan
 from lopsided.estimators.kernel_parameters import POOL
 from lopsided.estimators.online_kernel import rule
+from lopsided.estimators.spa import check_sampling
 from lopsided.estimators.voting import VotingLearner
 
 _HEDGE: dict[str, Constraint] = {
@@ -111,6 +112,10 @@ class BOMKC(VotingLearner):
         self.pos_label = pos_label
         self.shuffle = shuffle
         self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_sampling("BOMKC", self.loss_cap, self.sampling_scale)
 
     def _make_plan(self, n_kernels: int, wants_dots: bool) -> VotePlan:
         return VotePlan(

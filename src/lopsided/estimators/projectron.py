@@ -24,7 +24,8 @@ class Projectron(OnlineKernelLearner):
     Parameters
     ----------
     budget : B, the most vectors.
-    tol : an example nearer to the span than this share of its length is projected even if there is room.
+    tol : an example nearer to the span than this share of its length is projected even if there is room. Where vectors
+        crowd together (few features, a wide kernel) the inverse loses its digits and scores may run away: 1e-4 helps.
     kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
 
     Examples
@@ -88,7 +89,8 @@ class ProjectronPP(OnlineKernelLearner):
     Parameters
     ----------
     budget : B, the most vectors.
-    tol : an example nearer to the span than this share of its length is projected even if there is room.
+    tol : an example nearer to the span than this share of its length is projected even if there is room. Where vectors
+        crowd together (few features, a wide kernel) the inverse loses its digits and scores may run away: 1e-4 helps.
     kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
 
     Examples

@@ -11,6 +11,15 @@ from lopsided.estimators.kernel_parameters import ONE_KERNEL
 from lopsided.estimators.online_kernel import OnlineKernelLearner, plan, rule
 
 
+def check_sampling(owner: str, loss_cap: float, sampling_scale: float) -> None:
+    """A probability min(loss_cap, l) / sampling_scale must not exceed 1."""
+    if loss_cap > sampling_scale:
+        raise ParameterError(
+            f"The 'loss_cap' parameter of {owner} must be at most 'sampling_scale', {sampling_scale!r}. "
+            f"Got {loss_cap!r} instead."
+        )
+
+
 class SPA(OnlineKernelLearner):
     """Learns a kernel classifier from a sample of the examples it gets wrong, and answers with an average.
 
@@ -107,11 +116,7 @@ class SPA(OnlineKernelLearner):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.loss_cap > self.sampling_scale:
-            raise ParameterError(
-                f"The 'loss_cap' parameter of SPA must be at most 'sampling_scale', {self.sampling_scale!r}. "
-                f"Got {self.loss_cap!r} instead."
-            )
+        check_sampling("SPA", self.loss_cap, self.sampling_scale)
 
 
 class OSKL(OnlineKernelLearner):
