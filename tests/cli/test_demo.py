@@ -1,11 +1,8 @@
 """`lopsided demo`: the first minute, end to end."""
 
-import time
-
 import numpy as np
 import pytest
 
-from lopsided.cli.compiling import ANNOUNCEMENT
 from lopsided.cli.demo_contest import COLUMNS, FOOL, KERNEL, LINEAR, Contest, contests, what_one_sees
 from lopsided.datasets import Dataset, four_clusters
 
@@ -24,12 +21,7 @@ def table_of(text):
 
 
 def test_the_demo_end_to_end(installed, tmp_path):
-    # Compiled for this machine once, which takes longer than the demo.
-    contests(notice=print)[0].compile_ahead(announce=print)
-    begin = time.perf_counter()
     done = installed("demo", "--report", "seen.html")
-    seconds = time.perf_counter() - begin
-    assert seconds < 30 or ANNOUNCEMENT in done.stderr
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     rows = table_of(done.stdout)

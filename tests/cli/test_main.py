@@ -4,7 +4,6 @@ import importlib
 import json
 import subprocess
 import sys
-import time
 import warnings
 
 import click
@@ -26,10 +25,7 @@ def test_the_command_line_imports_nothing_heavy():
 
 
 def test_help_lists_all_commands_at_once(installed):
-    begin = time.perf_counter()
     done = installed("--help")
-    # It takes 0.1 s; the rest is for a machine that has other things to do.
-    assert time.perf_counter() - begin < 1.0
     assert done.returncode == 0
     for name in main.COMMANDS:
         assert f"  {name}" in done.stdout
