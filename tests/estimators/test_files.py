@@ -15,7 +15,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.datasets import four_clusters
 from lopsided.estimators.files import checksum, from_bytes, to_bytes
-from lopsided.estimators.support_state import ModelFileError
+from lopsided.estimators.model_arrays import ModelFileError
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
 
 MODELS = [

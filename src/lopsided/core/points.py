@@ -1,7 +1,10 @@
-"""Where the support points live: feature-major, apart from the weights that experts give them.
+"""Where the support points live, apart from the weights that experts give them.
 
 Feature-major (one row a feature, one column a point) lets the distance loop run over the points without horizontal
 sums. A query is a dense row or a sparse one; a sparse query touches only the rows of its non-zero features.
+
+Above `WIDEST_TABLE` features a table of all of them would be nearly empty: there each point is kept by its non-zeros,
+and a query is laid out once as a dense row in which they are looked up.
 """
 
 from __future__ import annotations
@@ -24,24 +27,34 @@ class Rows(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Columns of features. A column stored from a sparse row remembers which features it has, to be cleared by."""
+    """A column a point: `values` by feature, or, for many features, the non-zeros of each in `features`, `entries`.
+
+    A column of the table that was stored from a sparse row remembers its features as well, to be cleared by. `lookup`
+    is scratch, a dense query that is all zeros between calls; it is empty unless the points are kept by non-zeros.
+    """
 
     values: Floats
     squared_norms: Floats
     features: ShortIntegers
+    entries: Floats
     n_features: Integers
+    lookup: Floats
 
 
+WIDEST_TABLE = 4096
 _DENSE = -1  # in Points.n_features: the column came from a dense row
 
 
 def empty_points(n_features: int, capacity: int, widest: int = 0) -> Points:
-    """Room for `capacity` points; `widest` is the largest number of non-zeros of a sparse row."""
+    """Room for `capacity` points; `widest` is the largest number of non-zeros of a row that is kept by them."""
+    by_non_zeros = n_features > WIDEST_TABLE
     return Points(
-        np.zeros((n_features, capacity)),
+        np.zeros((0 if by_non_zeros else n_features, capacity)),
         np.zeros(capacity),
         np.zeros((capacity, widest), dtype=np.int32),
+        np.zeros((capacity, widest if by_non_zeros else 0)),
         np.zeros(capacity, dtype=np.int64),
+        np.zeros(n_features if by_non_zeros else 0),
     )
 
 
@@ -80,7 +93,9 @@ def measure(
     want_dots: bool,
 ) -> None:
     """Squared distances (and scalar products, if wanted or free) of example t to the points start..stop-1."""
-    if rows.starts.size:
+    if points.lookup.size:
+        _measure_by_non_zeros(points, rows, t, norm, start, stop, squares, dots)
+    elif rows.starts.size:
         first, last = rows.starts[t], rows.starts[t + 1]
         _sparse_dots(points.values, rows.features[first:last], rows.values[first:last], start, stop, dots[start:stop])
         _squares_from_dots(points.squared_norms[start:stop], norm, dots[start:stop], squares[start:stop])
@@ -88,6 +103,32 @@ def measure(
         _dense_squares_and_dots(points.values, rows.dense[t], start, stop, squares[start:stop], dots[start:stop])
     else:
         _dense_squares(points.values, rows.dense[t], start, stop, squares[start:stop])
+
+
+@compiled
+def _measure_by_non_zeros(
+    points: Points, rows: Rows, t: int, norm: float, start: int, stop: int, squares: Floats, dots: Floats
+) -> None:
+    if rows.starts.size:
+        first, last = rows.starts[t], rows.starts[t + 1]
+        for q in range(first, last):
+            points.lookup[rows.features[q]] = rows.values[q]
+        _looked_up_dots(points, points.lookup, start, stop, dots)
+        for q in range(first, last):
+            points.lookup[rows.features[q]] = 0.0
+    else:
+        _looked_up_dots(points, rows.dense[t], start, stop, dots)
+    _squares_from_dots(points.squared_norms[start:stop], norm, dots[start:stop], squares[start:stop])
+
+
+@compiled
+def _looked_up_dots(points: Points, x: Floats, start: int, stop: int, dots: Floats) -> None:
+    for i in range(start, stop):
+        features, entries = points.features[i], points.entries[i]
+        total = 0.0
+        for q in range(points.n_features[i]):
+            total += entries[q] * x[features[q]]
+        dots[i] = total
 
 
 @compiled
@@ -163,7 +204,15 @@ def measure_column(
 ) -> None:
     """The same for a stored point as the query; `point` is scratch for one dense row."""
     norm, n = points.squared_norms[column], points.n_features[column]
-    if n == _DENSE:
+    if points.lookup.size:
+        features = points.features[column, :n]
+        for q in range(n):
+            points.lookup[features[q]] = points.entries[column, q]
+        _looked_up_dots(points, points.lookup, start, stop, dots)
+        for q in range(n):
+            points.lookup[features[q]] = 0.0
+        _squares_from_dots(points.squared_norms[start:stop], norm, dots[start:stop], squares[start:stop])
+    elif n == _DENSE:
         for j in range(point.size):
             point[j] = points.values[j, column]
         if want_dots:
@@ -181,7 +230,9 @@ def measure_column(
 @compiled
 def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
     """Write example t into a column."""
-    if rows.starts.size:
+    if points.lookup.size:
+        _store_non_zeros(points, column, rows, t)
+    elif rows.starts.size:
         _clear(points, column)
         first = rows.starts[t]
         n = rows.starts[t + 1] - first
@@ -195,6 +246,23 @@ def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
             points.values[j, column] = rows.dense[t, j]
         points.n_features[column] = _DENSE
     points.squared_norms[column] = norm
+
+
+@compiled
+def _store_non_zeros(points: Points, column: int, rows: Rows, t: int) -> None:
+    n = 0
+    if rows.starts.size:
+        for q in range(rows.starts[t], rows.starts[t + 1]):
+            points.features[column, n] = rows.features[q]
+            points.entries[column, n] = rows.values[q]
+            n += 1
+    else:
+        for j in range(rows.dense.shape[1]):
+            if rows.dense[t, j] != 0.0:
+                points.features[column, n] = j
+                points.entries[column, n] = rows.dense[t, j]
+                n += 1
+    points.n_features[column] = n
 
 
 @compiled

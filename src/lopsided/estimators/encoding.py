@@ -131,8 +131,3 @@ def as_rows(X: Any) -> Rows:
 def n_rows_of(rows: Rows) -> int:
     """How many examples there are."""
     return rows.starts.size - 1 if rows.starts.size else rows.dense.shape[0]
-
-
-def widest_of(rows: Rows) -> int:
-    """The largest number of non-zeros of a sparse row; 0 if the rows are dense."""
-    return int(np.diff(rows.starts).max(initial=0)) if rows.starts.size else 0

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.expansion import SCALE, USED, Expansion, empty_expansion
-from lopsided.estimators.support_state import ModelFileError, in_range, taken
+from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
 
 
 def grown_expansion(expansion: Expansion, capacity: int) -> Expansion:

@@ -23,9 +23,9 @@ import safetensors.numpy
 
 from lopsided.estimators import LEARNERS
 from lopsided.estimators.labels import LabelMap
+from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
 from lopsided.estimators.randomness import generator_state
 from lopsided.estimators.score_memory import NEGATIVE_RING, POSITIVE_RING
-from lopsided.estimators.support_state import ModelFileError, in_range, taken
 from lopsided.kernels import Kernel, kernel_from_json
 from lopsided.version import __version__
 

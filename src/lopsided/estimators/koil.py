@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, flag, number, pair_of, whole
@@ -23,19 +22,17 @@ from lopsided.core.koil import (
 from lopsided.core.pairwise import HINGE, SQUARED_HINGE
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.encoding import widest_of
+from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, budget_pair, chosen_kernel
+from lopsided.estimators.model_arrays import named_arrays
+from lopsided.estimators.points_state import points_arrays, restored_points
 from lopsided.estimators.support_state import (
     doubled_rooms,
     grown_points,
     grown_support,
-    named_arrays,
     occupied_slots,
-    restored_points,
     restored_support,
     true_weights,
-    wider,
 )
 
 LOSSES = {"hinge": HINGE, "squared_hinge": SQUARED_HINGE}
@@ -74,7 +71,7 @@ def pairwise_plan(learner: Any, *, decay: bool) -> Plan:
     )
 
 
-class KOIL(CompiledLearner):
+class KOIL(KernelLearner):
     """Learns a ranking function that maximises AUC online, within a fixed budget of support vectors for each class.
 
     Use it when the class that matters is rare, the boundary is not linear, and what you need is an order (who to look
@@ -203,9 +200,6 @@ class KOIL(CompiledLearner):
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._support, self._points, self._kernel, rows, self._work, scores
 
-    def _prepare_for(self, rows: Rows) -> None:
-        self._points = wider(self._points, widest_of(rows))
-
     @property
     def _draws_a_row(self) -> int:
         return DRAWS_A_STEP
@@ -222,7 +216,7 @@ class KOIL(CompiledLearner):
         self._make_workspace()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return named_arrays(support=self._support, points=self._points)
+        return named_arrays(support=self._support) | points_arrays(self._points)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         rooms = None if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
@@ -248,7 +242,7 @@ class KOIL(CompiledLearner):
     def support_vectors_(self) -> Floats:
         """The support vectors (a copy): positives by slot, then negatives."""
         self._check_started()
-        return np.ascontiguousarray(self._points.values[:, occupied_slots(self._support)].T)
+        return self._vectors_at(occupied_slots(self._support))
 
     @property
     def support_weights_(self) -> Floats:

@@ -24,27 +24,18 @@ from lopsided.core.multikernel import (
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pool import empty_pool
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.encoding import widest_of
+from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import POOL, budget_pair, chosen_pool
 from lopsided.estimators.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, pairwise_plan
+from lopsided.estimators.model_arrays import named_arrays, taken
+from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
 from lopsided.estimators.pool_state import experts_of, grown_pool, grown_stack, restored_pool, stacked
-from lopsided.estimators.support_state import (
-    doubled_rooms,
-    more_columns,
-    named_arrays,
-    occupied_slots,
-    restored_points,
-    restored_support,
-    taken,
-    true_weights,
-    wider,
-)
+from lopsided.estimators.support_state import doubled_rooms, occupied_slots, restored_support, true_weights
 
 _COMBINATIONS = {"raw": RAW, "sign": SIGN}
 
 
-class MultiKernelKOIL(CompiledLearner):
+class MultiKernelKOIL(KernelLearner):
     """Learns one KOIL for each kernel of a pool and, online, how much to trust each.
 
     Use it when you do not know the kernel width and cannot tune it. It costs about as much as the pool has kernels.
@@ -180,9 +171,6 @@ class MultiKernelKOIL(CompiledLearner):
         model = (self._stack, self._pool, self._log_weights, self._points, self._pool_plan)
         return (*model, rows, self._work, self._scratch, scores)
 
-    def _prepare_for(self, rows: Rows) -> None:
-        self._points = wider(self._points, widest_of(rows))
-
     @property
     def _draws_a_row(self) -> int:
         return (1 + DRAWS_A_STEP) * self._stack.weights.shape[0]
@@ -200,7 +188,7 @@ class MultiKernelKOIL(CompiledLearner):
         self._make_workspace()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays = named_arrays(support=self._stack, points=self._points, pool=self._pool)
+        arrays = named_arrays(support=self._stack, pool=self._pool) | points_arrays(self._points)
         return arrays | {"log_weights": self._log_weights}
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -238,7 +226,7 @@ class MultiKernelKOIL(CompiledLearner):
         """The support vectors of each kernel (copies): positives by slot, then negatives."""
         self._check_started()
         columns = [self._pool.columns[index, occupied_slots(one)] for index, one in enumerate(experts_of(self._stack))]
-        return [np.ascontiguousarray(self._points.values[:, held].T) for held in columns]
+        return [self._vectors_at(held) for held in columns]
 
     @property
     def support_weights_(self) -> list[Floats]:

@@ -14,22 +14,15 @@ from lopsided.core.koil import empty_workspace, score_rows
 from lopsided.core.oilk import OilkPlan, oilk_run
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, USED, empty_support
-from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.encoding import widest_of
+from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, chosen_kernel
 from lopsided.estimators.koil import DRAWS_A_STEP
-from lopsided.estimators.support_state import (
-    in_range,
-    named_arrays,
-    restored_points,
-    restored_support,
-    taken,
-    true_weights,
-    wider,
-)
+from lopsided.estimators.model_arrays import in_range, named_arrays, taken
+from lopsided.estimators.points_state import points_arrays, restored_points
+from lopsided.estimators.support_state import restored_support, true_weights
 
 
-class OILK(CompiledLearner):
+class OILK(KernelLearner):
     """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
 
     The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up
@@ -121,9 +114,6 @@ class OILK(CompiledLearner):
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._support, self._points, self._kernel, rows, self._work, scores
 
-    def _prepare_for(self, rows: Rows) -> None:
-        self._points = wider(self._points, widest_of(rows))
-
     @property
     def _draws_a_row(self) -> int:
         return DRAWS_A_STEP
@@ -133,7 +123,7 @@ class OILK(CompiledLearner):
         return self._pair_cost
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return named_arrays(support=self._support, points=self._points) | {"slot_signs": self._slot_signs}
+        return named_arrays(support=self._support) | points_arrays(self._points) | {"slot_signs": self._slot_signs}
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._support = restored_support(arrays, (int(self.budget), 0))
@@ -165,7 +155,7 @@ class OILK(CompiledLearner):
     def support_vectors_(self) -> Floats:
         """The support vectors (a copy): positives by slot, then negatives."""
         self._check_started()
-        return np.ascontiguousarray(self._points.values[:, self._slots_by_class()].T)
+        return self._vectors_at(self._slots_by_class())
 
     @property
     def support_weights_(self) -> Floats:

@@ -20,11 +20,11 @@ from lopsided.core.online_kernel import (
 )
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pointwise import Rule
-from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.encoding import widest_of
 from lopsided.estimators.expansion_state import grown_expansion, restored_expansion
+from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import chosen_kernel
-from lopsided.estimators.support_state import more_columns, named_arrays, restored_points, taken, wider
+from lopsided.estimators.model_arrays import named_arrays, taken
+from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
 
 _FIRST_ROOM = 64  # slots with which a learner without a budget begins
 
@@ -66,7 +66,7 @@ def plan(
     )
 
 
-class OnlineKernelLearner(CompiledLearner):
+class OnlineKernelLearner(KernelLearner):
     """A classifier f(x) = sum_i weight_i k(z_i, x) that judges each example by its own score."""
 
     kernel: Any
@@ -102,9 +102,6 @@ class OnlineKernelLearner(CompiledLearner):
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._expansion, self._points, self._kernel, self._plan, rows, self._work, scores
 
-    def _prepare_for(self, rows: Rows) -> None:
-        self._points = wider(self._points, widest_of(rows))
-
     @property
     def _draws_a_row(self) -> int:
         return 1
@@ -120,7 +117,7 @@ class OnlineKernelLearner(CompiledLearner):
         self._make_workspace()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays = named_arrays(expansion=self._expansion, points=self._points)
+        arrays = named_arrays(expansion=self._expansion) | points_arrays(self._points)
         return arrays | {"inverse": self._inverse} if self._inverse.size else arrays
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -151,7 +148,7 @@ class OnlineKernelLearner(CompiledLearner):
     def support_vectors_(self) -> Floats:
         """The support vectors (a copy): positives from old to new, then negatives."""
         self._check_started()
-        return np.ascontiguousarray(self._points.values[:, self._by_class_and_age()].T)
+        return self._vectors_at(self._by_class_and_age())
 
     @property
     def support_weights_(self) -> Floats:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from lopsided.core.pool import NO_COLUMN, Pool
 from lopsided.core.support import START, USED, Support
-from lopsided.estimators.support_state import ModelFileError, grown_support, in_range, taken
+from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
+from lopsided.estimators.support_state import grown_support
 
 
 def experts_of(stack: Support) -> list[Support]:

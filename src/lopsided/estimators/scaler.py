@@ -17,7 +17,7 @@ from lopsided.core.compiled import bound
 from lopsided.core.points import Rows
 from lopsided.core.scaling import MINMAX, STANDARD, empty_scales, scale_rows
 from lopsided.estimators import encoding
-from lopsided.estimators.support_state import in_range, named_arrays, taken
+from lopsided.estimators.model_arrays import in_range, named_arrays, taken
 
 _KINDS = {"standard": STANDARD, "minmax": MINMAX}
 

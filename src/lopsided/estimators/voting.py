@@ -14,23 +14,23 @@ from lopsided.core.kernels import needs_dots
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pool import empty_pool
 from lopsided.core.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
-from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.encoding import widest_of
 from lopsided.estimators.expansion_state import (
     grown_expansion,
     members_of,
     restored_expansion,
     stacked_expansions,
 )
+from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import chosen_pool
+from lopsided.estimators.model_arrays import named_arrays, taken
+from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
 from lopsided.estimators.pool_state import restored_pool, roomier_pool
-from lopsided.estimators.support_state import more_columns, named_arrays, restored_points, taken, wider
 
 _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
 _FIRST_COLUMNS = 256
 
 
-class VotingLearner(CompiledLearner):
+class VotingLearner(KernelLearner):
     """A classifier sum_l theta_l sign f_l(x), one expansion f_l a kernel."""
 
     kernels: Any
@@ -72,9 +72,6 @@ class VotingLearner(CompiledLearner):
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._stack, self._pool, self._theta, self._points, self._plan, rows, self._work, scores
 
-    def _prepare_for(self, rows: Rows) -> None:
-        self._points = wider(self._points, widest_of(rows))
-
     @property
     def _draws_a_row(self) -> int:
         return max(1, self._theta.size * (int(self._plan.trials) + int(self._plan.evictions)))
@@ -95,7 +92,9 @@ class VotingLearner(CompiledLearner):
         self._make_workspace()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return named_arrays(expansion=self._stack, points=self._points, pool=self._pool) | {"theta": self._theta}
+        return (
+            named_arrays(expansion=self._stack, pool=self._pool) | points_arrays(self._points) | {"theta": self._theta}
+        )
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         fixed = bool(self._plan.total)
@@ -135,7 +134,7 @@ class VotingLearner(CompiledLearner):
         """The support vectors of each kernel (copies): positives from old to new, then negatives."""
         self._check_started()
         columns = [self._pool.columns[index, slots] for index, slots in enumerate(self._by_class_and_age())]
-        return [np.ascontiguousarray(self._points.values[:, held].T) for held in columns]
+        return [self._vectors_at(held) for held in columns]
 
     @property
     def support_weights_(self) -> list[Floats]:
