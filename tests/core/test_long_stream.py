@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from core.agreement import TOLERANCE, clusters, difference, disagreement, learned_scores, naive_scores
-from lopsided import KOIL, OILK, MultiKernelKOIL
+from lopsided import KOIL, OILK, SPA, MultiKernelKOIL
+from lopsided.core.expansion import STEPS
 from lopsided.core.support import SCALE
 from lopsided.kernels import Gaussian, Polynomial
 from oracles import koil as naive
@@ -135,3 +136,16 @@ def test_the_comparison_notices_a_fold_that_forgets_the_scores():
     learner._support.levels[SCALE] = 1.0  # weights folded, scores not
     scores = np.concatenate([first, learner.progressive_scores(X[300:], y[300:])])
     assert difference(learner, scores, model, naive_scores(model, X, y)) > TOLERANCE
+
+
+def test_a_million_examples_never_exceed_the_budget_of_an_average_and_leave_the_memory_as_it_was():
+    learner = SPA(budget=100, sampling_scale=1.0, random_state=0)
+    sizes, used = set(), []
+    for X, y in chunks(1_000_000, seed=4, size=10_000):
+        learner.partial_fit(X, y, classes=[-1, 1])
+        sizes.add(bytes_of(learner))
+        used.append(learner.n_support_)
+    assert len(sizes) == 1 and len(used) == 100
+    assert used == sorted(used) and used[0] > 60 and used[-1] <= 100  # never one taken out, never one too many
+    assert learner._expansion.tally[STEPS] == 1_000_000
+    assert np.isfinite(learner.decision_function(X)).all()

@@ -18,7 +18,7 @@ import numpy as np
 from lopsided.core.compiled import Floats, Integers, compiled
 
 # Entries of Expansion.tally.
-USED, STEPS, MISTAKES, DIVERGED = range(4)
+USED, STEPS, MISTAKES, DIVERGED, SCORED_POSITIVES, SCORED_NEGATIVES = range(6)
 # Entries of Expansion.levels; SPENT is the damage that a Forgetron has done to itself.
 SCALE, SPENT = range(2)
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-100, 1e100  # beyond these the scale is folded into the weights
@@ -45,7 +45,7 @@ def empty_expansion(capacity: int) -> Expansion:
         signs=np.zeros(capacity),
         order=np.zeros(capacity, dtype=np.int64),
         levels=np.array([1.0, 0.0]),
-        tally=np.zeros(4, dtype=np.int64),
+        tally=np.zeros(6, dtype=np.int64),
     )
 
 

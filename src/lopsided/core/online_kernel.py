@@ -13,15 +13,27 @@ import numpy as np
 
 from lopsided.core.compiled import Floats, compiled
 from lopsided.core.draws import Draws, draw
-from lopsided.core.expansion import DIVERGED, MISTAKES, STEPS, USED, Expansion, averaged_value, expansion_value, shrink
+from lopsided.core.expansion import (
+    DIVERGED,
+    MISTAKES,
+    SCORED_NEGATIVES,
+    SCORED_POSITIVES,
+    STEPS,
+    USED,
+    Expansion,
+    averaged_value,
+    expansion_value,
+    shrink,
+)
 from lopsided.core.expansion_budget import SHRINK_FIRST, Budget, put_newcomer
 from lopsided.core.kernels import Kernel, needs_dots, self_similarity, similarities
 from lopsided.core.koil import LARGEST, NOT_STORED, finite
 from lopsided.core.points import Points, Rows, measure, measure_column, squared_norm, store
-from lopsided.core.pointwise import Rule, wanted
+from lopsided.core.pointwise import Rule, largest_probability, wanted
 from lopsided.core.projectron import projectron_step
 
 PLAIN, PROJECTING, PROJECTING_ON_MARGIN_ERRORS = range(3)
+ENOUGH_SCORES = 256  # of either class, before examples that cannot matter go unscored
 
 
 class PointwisePlan(NamedTuple):
@@ -101,6 +113,7 @@ def expansion_run(
     points: Points,
     kernel: Kernel,
     plan: PointwisePlan,
+    skips: bool,
     rows: Rows,
     labels: Floats,
     importances: Floats,
@@ -112,6 +125,10 @@ def expansion_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
 
+    With `skips`, an example that its uniform keeps out whatever its score is not scored at all, once enough of either
+    class have been for probabilities to rest on: the uniforms are independent of the examples, so those scored are a
+    fair sample. The score of the others is reported as NaN; the model is the same.
+
     Returns the number of the first example not learned: smaller than `stop` only if the arrays are full, in which case
     the caller makes them larger and goes on.
     """
@@ -119,19 +136,33 @@ def expansion_run(
     for t in range(start, stop):
         if grows and expansion.tally[USED] == expansion.weights.size:
             return t
-        y, norm = labels[t], squared_norm(rows, t)
+        y = labels[t]
+        expansion.tally[STEPS] += 1
+        u = draw(draws) if plan.draws else 0.0
+        if skips and plan.draws and _stays_out(expansion, plan, u):
+            scores[t] = math.nan
+            continue
+        expansion.tally[SCORED_POSITIVES if y > 0.0 else SCORED_NEGATIVES] += 1
+        norm = squared_norm(rows, t)
         itself = self_similarity(kernel, norm)
         fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, norm, work)
         score = expansion_value(expansion, work.row)
-        expansion.tally[STEPS] += 1
         scores[t] = finite(
             averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score
         )
-        u = draw(draws) if plan.draws else 0.0
         slot = _step(expansion, inverse, points, kernel, plan, work, itself, score, y, importances[t], u)
         if slot != NOT_STORED:
             store(points, slot, rows, t, norm)
     return stop
+
+
+@compiled
+def _stays_out(expansion: Expansion, plan: PointwisePlan, u: float) -> bool:
+    """Whether the example is kept out whatever its score, and enough scores are known to do without this one."""
+    if min(expansion.tally[SCORED_POSITIVES], expansion.tally[SCORED_NEGATIVES]) < ENOUGH_SCORES:
+        return False
+    scale = sampling_scale_at(plan, expansion.tally[STEPS], expansion.tally[USED])
+    return u >= largest_probability(plan.rule, scale)
 
 
 @compiled

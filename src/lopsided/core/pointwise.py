@@ -57,6 +57,12 @@ def wanted(
 
 
 @compiled
+def largest_probability(rule: Rule, sampling_scale: float) -> float:
+    """No score makes a rule that samples act with a larger probability."""
+    return (1.0 if rule.kind == SAMPLED_LOGISTIC else rule.loss_cap) / sampling_scale
+
+
+@compiled
 def passive_aggressive_step(cap: float, loss: float, itself: float, unit_norm: bool) -> float:
     """min(cap, loss / k(x, x)): as far as it takes to get the example right, but not beyond the cap."""
     if unit_norm:

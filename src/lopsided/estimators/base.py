@@ -63,8 +63,11 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Build the empty model; parameters are valid and `self._uniforms` is ready."""
         raise NotImplementedError
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
-        """Learn from rows in order; returns the score of each before it was learned."""
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """Learn from rows in order; returns the score of each before it was learned.
+
+        Unless `every_score`, a row that cannot change the model need not be scored: NaN stands for its score.
+        """
         raise NotImplementedError
 
     def _score(self, rows: Rows) -> Floats:
@@ -74,7 +77,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _learn_one(self, sign: float) -> float:
         """`_learn` for the example in `self._one_row`."""
         self._one_sign[0] = sign
-        return float(self._learn(self._one_row, self._one_sign, np.ones(1))[0])
+        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=False)[0])
 
     def _score_one(self) -> float:
         """`_score` for the example in `self._one_row`."""
@@ -151,7 +154,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         The scores are never shifted by `threshold_`.
         """
         X, signs, weights = self._next(X, y, classes, None)
-        return self._absorb(X, signs, weights)
+        return self._absorb(X, signs, weights, every_score=True)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
         X = encoding.checked_features(self, X, first=first)
@@ -205,13 +208,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self._labels = labels
         self.classes_ = labels.classes
 
-    def _absorb(self, X: Any, signs: Floats, weights: Floats) -> Floats:
+    def _absorb(self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False) -> Floats:
         """Learn from checked rows; a weight of 0 skips the row."""
         heavy = weights > 0
         if not heavy.all():
             X, signs, weights = X[heavy], signs[heavy], weights[heavy]
         rows = encoding.as_rows(X)
-        scores = self._learn(rows, signs, weights)
+        scores = self._learn(rows, signs, weights, every_score=every_score)
         self._memory.remember(signs, scores)
         self._warn_of_divergence()
         return scores

@@ -26,7 +26,9 @@ class CompiledLearner(OnlineClassifier):
     _run: ClassVar[Callable[..., int]]
     _score_rows: ClassVar[Callable[..., None]]
 
-    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
         raise NotImplementedError
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
@@ -49,7 +51,7 @@ class CompiledLearner(OnlineClassifier):
         """The cost of a row of weight 1, as it was when learning started."""
         raise NotImplementedError
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         self._prepare_for(rows)
         self._unbind()
         scores, costs = np.empty(signs.size), self._cost * weights
@@ -58,7 +60,7 @@ class CompiledLearner(OnlineClassifier):
         while learned < signs.size:
             stop = min(learned + at_a_time, signs.size)
             draws = self._uniforms.reserve(self._draws_a_row * (stop - learned))
-            arguments = self._run_arguments(rows, signs, costs, draws, scores)
+            arguments = self._run_arguments(rows, signs, costs, draws, scores, every_score)
             learned = type(self)._run(*arguments, learned, stop)
             if learned < stop:
                 self._make_room()
@@ -94,7 +96,7 @@ class CompiledLearner(OnlineClassifier):
         self._unbind()
         draws = self._uniforms.reserve(self._draws_a_row)
         costs = np.array([self._cost])
-        arguments = self._run_arguments(self._one_row, self._one_sign, costs, draws, self._one_score)
+        arguments = self._run_arguments(self._one_row, self._one_sign, costs, draws, self._one_score, False)
         self._bound_run = bound(type(self)._run, *arguments, 0, 1)
 
     def _unbind(self) -> None:

@@ -44,7 +44,7 @@ def restored_expansion(
         signs=taken(arrays, "expansion.signs", np.float64, (*stack, capacity)),
         order=order,
         levels=taken(arrays, "expansion.levels", np.float64, (*stack, 2)),
-        tally=taken(arrays, "expansion.tally", np.int64, (*stack, 4)),
+        tally=taken(arrays, "expansion.tally", np.int64, (*stack, 6)),
     )
     in_range("expansion.tally", expansion.tally, 0, 2**62)
     in_range("expansion.tally", expansion.tally[..., USED], 0, capacity)

@@ -163,7 +163,9 @@ class MultiKernelKOIL(KernelLearner):
     _run = staticmethod(pool_run)
     _score_rows = staticmethod(pool_score_rows)
 
-    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
         model = (self._stack, self._pool, self._log_weights, self._points, self._plan, self._pool_plan)
         return (*model, rows, signs, costs, draws, self._work, self._scratch, scores)
 

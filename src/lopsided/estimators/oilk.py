@@ -107,7 +107,9 @@ class OILK(KernelLearner):
     _run = staticmethod(oilk_run)
     _score_rows = staticmethod(score_rows)
 
-    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
         model = (self._support, self._slot_signs, self._points, self._kernel, self._plan)
         return (*model, rows, signs, costs, draws, self._work, scores)
 

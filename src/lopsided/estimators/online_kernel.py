@@ -95,8 +95,12 @@ class OnlineKernelLearner(KernelLearner):
     _run = staticmethod(expansion_run)
     _score_rows = staticmethod(expansion_score_rows)
 
-    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
-        model = (self._expansion, self._inverse, self._points, self._kernel, self._plan)
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        # A threshold that is kept online wants to see every score.
+        skips = not every_score and (self.threshold == "zero" or not isinstance(self.threshold, str))
+        model = (self._expansion, self._inverse, self._points, self._kernel, self._plan, skips)
         return (*model, rows, signs, costs, draws, self._work, scores)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
@@ -159,9 +163,3 @@ class OnlineKernelLearner(KernelLearner):
         if self._plan.averages and expansion.tally[STEPS]:
             weights = weights - expansion.moments[slots] / expansion.tally[STEPS]
         return np.asarray(weights)
-
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())

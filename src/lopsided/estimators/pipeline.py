@@ -97,8 +97,8 @@ class StreamPipeline(OnlineClassifier):
         self.learner_._begin(self._labels)
         self.learner_._uniforms = self._uniforms  # one stream of randomness for the whole
 
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats) -> Floats:
-        return self.learner_._learn(self.scaler_._scale(rows, learn=True), signs, weights)
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        return self.learner_._learn(self.scaler_._scale(rows, learn=True), signs, weights, every_score=every_score)
 
     def _score(self, rows: Rows) -> Floats:
         return self.learner_._score(self.scaler_._scale(rows, learn=False))

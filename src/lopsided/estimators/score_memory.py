@@ -26,7 +26,9 @@ class ScoreMemory:
         self._threshold: tuple[tuple[int, int], str, float] | None = None
 
     def remember_one(self, sign: float, score: float) -> None:
-        """Note one score."""
+        """Note one score, if there was one."""
+        if score != score:
+            return
         which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
         count = self.counts.item(which)
         ring[count % len(ring)] = score
@@ -34,9 +36,10 @@ class ScoreMemory:
 
     def remember(self, signs: Floats, scores: Floats) -> None:
         """Note many, in order: the same as one after the other."""
+        scored = ~np.isnan(scores)
         for which, ring, new in (
-            (0, self.positive, scores[signs > 0]),
-            (1, self.negative, scores[signs < 0]),
+            (0, self.positive, scores[scored & (signs > 0)]),
+            (1, self.negative, scores[scored & (signs < 0)]),
         ):
             count = int(self.counts[which])
             kept = new[-ring.size :]

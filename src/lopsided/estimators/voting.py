@@ -65,7 +65,9 @@ class VotingLearner(KernelLearner):
     _run = staticmethod(vote_run)
     _score_rows = staticmethod(vote_score_rows)
 
-    def _run_arguments(self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats) -> tuple[Any, ...]:
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
         model = (self._stack, self._pool, self._theta, self._points, self._plan)
         return (*model, rows, signs, costs, draws, self._work, scores)
 
