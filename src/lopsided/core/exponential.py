@@ -27,7 +27,7 @@ _LOWEST, _HIGHEST = -746.0, 710.0
 
 
 @intrinsic
-def _bits_of(typing_context: Any, value: Any) -> Any:
+def bits_of(typing_context: Any, value: Any) -> Any:
     """The 64 bits of a float as an integer."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -80,4 +80,4 @@ def _taylor(r: float) -> float:
 @compiled_as_written
 def _power_of_two(n: float) -> float:
     """2^n for a whole -1022 <= n <= 1023, by writing n into the exponent's bits."""
-    return _float_of((_bits_of(n + _ROUNDER) + 1023) << 52)  # type: ignore[call-arg]
+    return _float_of((bits_of(n + _ROUNDER) + 1023) << 52)  # type: ignore[call-arg]

@@ -28,7 +28,7 @@ from lopsided.core.expansion import (
 from lopsided.core.expansion_budget import SHRINK_FIRST, Budget, put_newcomer
 from lopsided.core.kernels import Kernel, needs_dots, self_similarity, similarities
 from lopsided.core.koil import LARGEST, NOT_STORED, finite
-from lopsided.core.points import Points, Rows, measure, measure_column, squared_norm, store
+from lopsided.core.points import Points, Rows, measure, measure_column, squared_norm, squares_from_dots, store
 from lopsided.core.pointwise import Rule, largest_probability, wanted
 from lopsided.core.projectron import projectron_step
 
@@ -62,6 +62,16 @@ class RowScratch(NamedTuple):
     point: Floats
 
 
+class Ahead(NamedTuple):
+    """Scalar products x_t.z_i of a block of dense rows, from one matrix product; empty if there are none.
+
+    Row 0 is example `first`. They were made for the vectors there were before the block; what changes since is noted.
+    """
+
+    dots: Floats
+    first: int
+
+
 def empty_row_scratch(capacity: int, n_features: int) -> RowScratch:
     """Scratch for so many vectors."""
     row, squares, dots, projection = np.zeros((4, capacity))
@@ -89,11 +99,26 @@ def sampling_scale_at(plan: PointwisePlan, t: int, used: int) -> float:
 
 @compiled
 def fill_scratch_row(
-    used: int, points: Points, kernel: Kernel, rows: Rows, t: int, norm: float, work: RowScratch
+    used: int, points: Points, kernel: Kernel, rows: Rows, t: int, norm: float, ahead: Ahead, work: RowScratch
 ) -> None:
     """work.row[i] = k(x_t, z_i) for the slots in use."""
-    measure(points, rows, t, norm, 0, used, work.squares, work.dots, needs_dots(kernel))
-    similarities(kernel, work.squares, work.dots, points.squared_norms, norm, work.row[:used])
+    if ahead.dots.size:
+        dots = ahead.dots[t - ahead.first]
+        squares_from_dots(points.squared_norms[:used], norm, dots[:used], work.squares[:used])
+        similarities(kernel, work.squares, dots, points.squared_norms, norm, work.row[:used])
+    else:
+        measure(points, rows, t, norm, 0, used, work.squares, work.dots, needs_dots(kernel))
+        similarities(kernel, work.squares, work.dots, points.squared_norms, norm, work.row[:used])
+
+
+@compiled
+def note_newcomer(ahead: Ahead, rows: Rows, t: int, slot: int) -> None:
+    """Example t now lives in this slot: bring the products of the rows behind it up to date."""
+    for later in range(t + 1, ahead.first + ahead.dots.shape[0]):
+        total = 0.0
+        for j in range(rows.dense.shape[1]):
+            total += rows.dense[later, j] * rows.dense[t, j]
+        ahead.dots[later - ahead.first, slot] = total
 
 
 @compiled
@@ -120,6 +145,7 @@ def expansion_run(
     draws: Draws,
     work: RowScratch,
     scores: Floats,
+    ahead: Ahead,
     start: int,
     stop: int,
 ) -> int:
@@ -145,7 +171,7 @@ def expansion_run(
         expansion.tally[SCORED_POSITIVES if y > 0.0 else SCORED_NEGATIVES] += 1
         norm = squared_norm(rows, t)
         itself = self_similarity(kernel, norm)
-        fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, norm, work)
+        fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, norm, ahead, work)
         score = expansion_value(expansion, work.row)
         scores[t] = finite(
             averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score
@@ -153,6 +179,8 @@ def expansion_run(
         slot = _step(expansion, inverse, points, kernel, plan, work, itself, score, y, importances[t], u)
         if slot != NOT_STORED:
             store(points, slot, rows, t, norm)
+            if ahead.dots.size:
+                note_newcomer(ahead, rows, t, slot)
     return stop
 
 
@@ -213,10 +241,11 @@ def expansion_score_rows(
     rows: Rows,
     work: RowScratch,
     scores: Floats,
+    ahead: Ahead,
 ) -> None:
     """The score of every example: of the averaged classifier if there is one, else of the last."""
     for t in range(scores.size):
-        fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, squared_norm(rows, t), work)
+        fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, squared_norm(rows, t), ahead, work)
         score = expansion_value(expansion, work.row)
         scores[t] = finite(
             averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score

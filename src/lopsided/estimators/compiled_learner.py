@@ -61,10 +61,14 @@ class CompiledLearner(OnlineClassifier):
             stop = min(learned + at_a_time, signs.size)
             draws = self._uniforms.reserve(self._draws_a_row * (stop - learned))
             arguments = self._run_arguments(rows, signs, costs, draws, scores, every_score)
-            learned = type(self)._run(*arguments, learned, stop)
+            learned = self._run_span(rows, arguments, learned, stop)
             if learned < stop:
                 self._make_room()
         return scores
+
+    def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
+        """Learn from the rows start..stop-1; returns the number of the first that was not learned."""
+        return type(self)._run(*arguments, start, stop)
 
     def _score(self, rows: Rows) -> Floats:
         scores = np.empty(encoding.n_rows_of(rows))

@@ -13,6 +13,7 @@ from lopsided.core.expansion import DIVERGED, SCALE, STEPS, USED, empty_expansio
 from lopsided.core.expansion_budget import DROP, NOBODY, Budget
 from lopsided.core.online_kernel import (
     PLAIN,
+    Ahead,
     PointwisePlan,
     empty_row_scratch,
     expansion_run,
@@ -23,9 +24,11 @@ from lopsided.core.pointwise import Rule
 from lopsided.estimators.expansion_state import grown_expansion, restored_expansion
 from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import chosen_kernel
+from lopsided.estimators.look_ahead import BLOCK, NOT_AHEAD, is_wide_enough, products
 from lopsided.estimators.model_arrays import named_arrays, taken
 from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
 
+_SKIPS = 5  # position among the arguments of a run
 _FIRST_ROOM = 64  # slots with which a learner without a budget begins
 
 
@@ -101,10 +104,36 @@ class OnlineKernelLearner(KernelLearner):
         # A threshold that is kept online wants to see every score.
         skips = not every_score and (self.threshold == "zero" or not isinstance(self.threshold, str))
         model = (self._expansion, self._inverse, self._points, self._kernel, self._plan, skips)
-        return (*model, rows, signs, costs, draws, self._work, scores)
+        return (*model, rows, signs, costs, draws, self._work, scores, NOT_AHEAD)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
-        return self._expansion, self._points, self._kernel, self._plan, rows, self._work, scores
+        return self._expansion, self._points, self._kernel, self._plan, rows, self._work, scores, NOT_AHEAD
+
+    def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
+        skips_most = self._plan.draws and arguments[_SKIPS]
+        if skips_most or not is_wide_enough(rows):
+            return super()._run_span(rows, arguments, start, stop)
+        while start < stop:
+            last = min(start + BLOCK, stop)
+            ahead = self._products(rows.dense[start:last], start)
+            learned = expansion_run(*(*arguments[:-1], ahead, start, last))
+            if learned < last:
+                return learned
+            start = last
+        return stop
+
+    def _score(self, rows: Rows) -> Floats:
+        if not is_wide_enough(rows):
+            return super()._score(rows)
+        scores = np.empty(rows.dense.shape[0])
+        for first in range(0, scores.size, BLOCK):
+            block = rows._replace(dense=rows.dense[first : first + BLOCK])
+            arguments = self._score_arguments(block, scores[first : first + BLOCK])
+            expansion_score_rows(*(*arguments[:-1], self._products(block.dense, 0)))
+        return scores
+
+    def _products(self, block: Floats, first: int) -> Ahead:
+        return products(block, first, self._points, int(self._expansion.tally[USED]), self._kernel)
 
     @property
     def _draws_a_row(self) -> int:

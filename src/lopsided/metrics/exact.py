@@ -58,7 +58,7 @@ def f1(y: ArrayLike, scores: ArrayLike, threshold: float = 0.0) -> float:
     """
     if np.isnan(threshold):
         raise ValueError(f"threshold of f1 must be a number, got {threshold!r}.")
-    positive, values = _check(y, scores, "f1")
+    positive, values = checked_pairs(y, scores, "f1")
     called = values > threshold
     hits = int(np.count_nonzero(positive & called))
     labelled_plus_called = int(np.count_nonzero(positive)) + int(np.count_nonzero(called))
@@ -69,7 +69,7 @@ def _counts_per_distinct_score(
     y: ArrayLike, scores: ArrayLike, owner: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many positives and how many negatives have each distinct score, from the lowest score up."""
-    positive, values = _check(y, scores, owner)
+    positive, values = checked_pairs(y, scores, owner)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
@@ -80,7 +80,7 @@ def _counts_per_distinct_score(
     return positives, group_sizes - positives
 
 
-def _check(y: ArrayLike, scores: ArrayLike, owner: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def checked_pairs(y: ArrayLike, scores: ArrayLike, owner: str) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Which rows are positive, and their scores; refuses what has no meaning instead of guessing."""
     labels: NDArray[Any] = np.asarray(y)
     try:
