@@ -12,14 +12,18 @@ from lopsided.estimators import LEARNERS
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
+    from lopsided.estimators.bagging import ResamplingBagging
     from lopsided.estimators.base import DivergenceWarning
     from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
     from lopsided.estimators.files import load
     from lopsided.estimators.kernel_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
     from lopsided.estimators.koil import KOIL
+    from lopsided.estimators.linear_classifiers import OCS, OFO, OnlinePerceptron
+    from lopsided.estimators.linear_rankers import OAM, OPAUC
     from lopsided.estimators.multikernel_koil import MultiKernelKOIL
     from lopsided.estimators.multiple_kernels import BOMKC, OMKC
     from lopsided.estimators.oilk import OILK
+    from lopsided.estimators.omcsl import OMCSL
     from lopsided.estimators.pipeline import StreamPipeline
     from lopsided.estimators.projectron import Projectron, ProjectronPP
     from lopsided.estimators.scaler import OnlineScaler
@@ -37,8 +41,13 @@ __all__ = [
     "BPAS",
     "KOIL",
     "NORMA",
+    "OAM",
+    "OCS",
+    "OFO",
     "OILK",
+    "OMCSL",
     "OMKC",
+    "OPAUC",
     "OSKL",
     "RBP",
     "SPA",
@@ -48,9 +57,11 @@ __all__ = [
     "KernelPA",
     "KernelPerceptron",
     "MultiKernelKOIL",
+    "OnlinePerceptron",
     "OnlineScaler",
     "Projectron",
     "ProjectronPP",
+    "ResamplingBagging",
     "StreamPipeline",
     "__version__",
     "load",

@@ -34,6 +34,13 @@ MODELS = [
     lp.ProjectronPP(gamma=20.0, budget=15, random_state=1),
     lp.BOMKC([Gaussian(gamma=20.0), Linear()], random_state=1),
     lp.OMKC([Gaussian(gamma=20.0), Linear()], variant="SD", base="rbp", budget=30, random_state=1),
+    lp.OMCSL(measure="auprc", refresh=9, average=True, random_state=1),
+    lp.OMCSL(sharpness=float("inf"), random_state=1),
+    lp.OCS(fit_intercept=True, random_state=1),
+    lp.OFO(random_state=1),
+    lp.OPAUC(rank=3, random_state=1),
+    lp.OAM(budget=9, random_state=1),
+    lp.ResamplingBagging(n_members=4, random_state=1),
     lp.StreamPipeline(lp.OnlineScaler("minmax"), lp.KOIL(budget=8, random_state=1)),
 ]
 models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])

@@ -1,6 +1,6 @@
 """Naive transcription of section 4 of the OMCSL specification: streaming metrics of a score whose sign is the label.
 
-Nothing is accumulated: a metric keeps all examples and computes its value afresh, an example that has been faded a
+Areas are not accumulated: a metric keeps all examples and computes its value afresh, an example that has been faded a
 times having the weight fade^a. Labels are -1/+1; a score f > 0 predicts +1, f = 0 predicts -1. Areas are nan while one
 of the classes has not been seen, an empty ratio of a threshold metric is 0. A score that is nan is refused.
 """
@@ -166,25 +166,17 @@ def ratio(numerator, denominator):
 class Confusion(Metric):
     """Faded counts of the four outcomes, and what is made of them."""
 
-    def count(self, label, predicted):
-        right = [y == label and (f > 0) == predicted for y, f in zip(self.y, self.scores, strict=True)]
-        return float(np.sum(self.weights()[np.array(right, dtype=bool)]))
+    def __init__(self, *, fade=1.0):
+        super().__init__(fade=fade)
+        self.tp = self.fp = self.fn = self.tn = 0.0
 
-    @property
-    def tp(self):
-        return self.count(1, True)
-
-    @property
-    def fp(self):
-        return self.count(-1, True)
-
-    @property
-    def fn(self):
-        return self.count(1, False)
-
-    @property
-    def tn(self):
-        return self.count(-1, False)
+    def update(self, y, score):
+        super().update(y, score)
+        self.tp, self.fp, self.fn, self.tn = (self.fade * count for count in (self.tp, self.fp, self.fn, self.tn))
+        self.tp += y == 1 and score > 0
+        self.fp += y == -1 and score > 0
+        self.fn += y == 1 and score <= 0
+        self.tn += y == -1 and score <= 0
 
     @property
     def f1(self):

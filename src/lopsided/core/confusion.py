@@ -8,6 +8,7 @@ from lopsided.core.compiled import Floats, compiled
 
 # Entries of the counts.
 TRUE_POSITIVES, FALSE_POSITIVES, FALSE_NEGATIVES, TRUE_NEGATIVES, LOSS, WEIGHT = range(6)
+_FORGOTTEN = 1e-200  # a class that has faded so far is missing again; the smallest floats would never fade to nothing
 
 
 @compiled
@@ -17,10 +18,18 @@ def count_calls(counts: Floats, fade: float, labels: Floats, scores: Floats) -> 
         if fade < 1.0:
             for i in range(counts.size):
                 counts[i] *= fade
+            _forget(counts, TRUE_POSITIVES, FALSE_NEGATIVES)
+            _forget(counts, FALSE_POSITIVES, TRUE_NEGATIVES)
         count_call(counts, labels[t], scores[t])
         z = labels[t] * scores[t]
         counts[LOSS] += max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
         counts[WEIGHT] += 1.0
+
+
+@compiled
+def _forget(counts: Floats, right: int, wrong: int) -> None:
+    if counts[right] + counts[wrong] < _FORGOTTEN:
+        counts[right] = counts[wrong] = 0.0
 
 
 @compiled

@@ -46,9 +46,9 @@ _LINE = 8  # numbers in a line of the cache
 _DENSE = -1  # in Points.n_features: the column came from a dense row
 
 
-def empty_points(n_features: int, capacity: int, widest: int = 0) -> Points:
+def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: bool = False) -> Points:
     """Room for `capacity` points; `widest` is the largest number of non-zeros of a row that is kept by them."""
-    by_non_zeros = n_features > WIDEST_TABLE
+    by_non_zeros = by_non_zeros or n_features > WIDEST_TABLE
     # Rows a power of two apart would compete for the same lines of the processor's cache.
     row_length = capacity + (_LINE if capacity % (8 * _LINE) == 0 else 0)
     return Points(

@@ -36,6 +36,7 @@ U, TOTAL, GROWTH, CENTRE, SCALE = 0, 1, 3, 5, 6
 # Entries of Ranking.tally.
 KEPT, SETTLED = range(2)
 _LARGEST_GROWTH = 1e100
+_FORGOTTEN = 1e-200  # a class that weighs so little beside a new example is missing again; rounding would come next
 
 
 class RankingPlan(NamedTuple):
@@ -180,6 +181,8 @@ def _fade(ranking: Ranking, plan: RankingPlan, own: int) -> None:
 @compiled
 def _rescale(ranking: Ranking, which: int, factor: float) -> None:
     ranking.levels[GROWTH + which] *= factor
+    if ranking.levels[TOTAL + which] * factor < _FORGOTTEN:
+        factor = 0.0
     ranking.levels[TOTAL + which] *= factor
     ranking.levels[U] *= factor
     for i in range(ranking.bins.shape[1]):
@@ -194,7 +197,7 @@ def _rescale(ranking: Ranking, which: int, factor: float) -> None:
 def ranked_rightly(ranking: Ranking) -> float:
     """AUROC: the share of pairs ranked rightly; NaN while there are none."""
     pairs = ranking.levels[TOTAL] * ranking.levels[TOTAL + 1]
-    return ranking.levels[U] / pairs if pairs > 0.0 else math.nan
+    return min(max(ranking.levels[U] / pairs, 0.0), 1.0) if pairs > 0.0 else math.nan  # faded sums are rounded
 
 
 @compiled

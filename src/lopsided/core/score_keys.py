@@ -61,4 +61,4 @@ def scale_of(ordered: Floats, centre: float) -> float:
         spread = max(ordered[n - 1] - centre, centre - ordered[0])
     if not (spread > 0.0 and math.isfinite(spread)):
         return 1.0
-    return math.ldexp(1.0, round(math.log2(spread)))
+    return math.ldexp(1.0, min(round(math.log2(spread)), 1023))

@@ -18,6 +18,13 @@ LEARNERS: dict[str, str] = {
     "ProjectronPP": "lopsided.estimators.projectron",
     "BOMKC": "lopsided.estimators.multiple_kernels",
     "OMKC": "lopsided.estimators.multiple_kernels",
+    "OMCSL": "lopsided.estimators.omcsl",
+    "OnlinePerceptron": "lopsided.estimators.linear_classifiers",
+    "OCS": "lopsided.estimators.linear_classifiers",
+    "OFO": "lopsided.estimators.linear_classifiers",
+    "OPAUC": "lopsided.estimators.linear_rankers",
+    "OAM": "lopsided.estimators.linear_rankers",
+    "ResamplingBagging": "lopsided.estimators.bagging",
     "OnlineScaler": "lopsided.estimators.scaler",
     "StreamPipeline": "lopsided.estimators.pipeline",
 }

@@ -44,18 +44,18 @@ class CompiledLearner(OnlineClassifier):
     @property
     def _draws_a_row(self) -> int:
         """The most uniforms that one row can use up."""
-        raise NotImplementedError
+        return 0
 
     @property
     def _cost(self) -> float:
         """The cost of a row of weight 1, as it was when learning started."""
-        raise NotImplementedError
+        return 1.0
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         self._prepare_for(rows)
         self._unbind()
         scores, costs = np.empty(signs.size), self._cost * weights
-        at_a_time = max(1, _UNIFORMS_AT_A_TIME // self._draws_a_row)
+        at_a_time = max(1, _UNIFORMS_AT_A_TIME // max(1, self._draws_a_row))
         learned = 0
         while learned < signs.size:
             stop = min(learned + at_a_time, signs.size)

@@ -22,7 +22,7 @@ from lopsided.core.koil import (
 from lopsided.core.pairwise import HINGE, SQUARED_HINGE
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.kernel_learner import KernelLearner
+from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, budget_pair, chosen_kernel
 from lopsided.estimators.model_arrays import named_arrays
 from lopsided.estimators.points_state import points_arrays, restored_points
@@ -71,7 +71,7 @@ def pairwise_plan(learner: Any, *, decay: bool) -> Plan:
     )
 
 
-class KOIL(KernelLearner):
+class KOIL(ExampleKeeper):
     """Learns a ranking function that maximises AUC online, within a fixed budget of support vectors for each class.
 
     Use it when the class that matters is rare, the boundary is not linear, and what you need is an order (who to look

@@ -24,7 +24,7 @@ from lopsided.core.multikernel import (
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pool import empty_pool
 from lopsided.core.support import DIVERGED, SIZE, USED, empty_support
-from lopsided.estimators.kernel_learner import KernelLearner
+from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.kernel_parameters import POOL, budget_pair, chosen_pool
 from lopsided.estimators.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, pairwise_plan
 from lopsided.estimators.model_arrays import named_arrays, taken
@@ -35,7 +35,7 @@ from lopsided.estimators.support_state import doubled_rooms, occupied_slots, res
 _COMBINATIONS = {"raw": RAW, "sign": SIGN}
 
 
-class MultiKernelKOIL(KernelLearner):
+class MultiKernelKOIL(ExampleKeeper):
     """Learns one KOIL for each kernel of a pool and, online, how much to trust each.
 
     Use it when you do not know the kernel width and cannot tune it. It costs about as much as the pool has kernels.

@@ -14,7 +14,7 @@ from lopsided.core.koil import empty_workspace, score_rows
 from lopsided.core.oilk import OilkPlan, oilk_run
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.support import DIVERGED, USED, empty_support
-from lopsided.estimators.kernel_learner import KernelLearner
+from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, POLICIES, chosen_kernel
 from lopsided.estimators.koil import DRAWS_A_STEP
 from lopsided.estimators.model_arrays import in_range, named_arrays, taken
@@ -22,7 +22,7 @@ from lopsided.estimators.points_state import points_arrays, restored_points
 from lopsided.estimators.support_state import restored_support, true_weights
 
 
-class OILK(KernelLearner):
+class OILK(ExampleKeeper):
     """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
 
     The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up

@@ -21,8 +21,8 @@ from lopsided.core.online_kernel import (
 )
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pointwise import Rule
+from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.expansion_state import grown_expansion, restored_expansion
-from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import chosen_kernel
 from lopsided.estimators.look_ahead import BLOCK, NOT_AHEAD, is_wide_enough, products
 from lopsided.estimators.model_arrays import named_arrays, taken
@@ -69,7 +69,7 @@ def plan(
     )
 
 
-class OnlineKernelLearner(KernelLearner):
+class OnlineKernelLearner(ExampleKeeper):
     """A classifier f(x) = sum_i weight_i k(z_i, x) that judges each example by its own score."""
 
     kernel: Any
@@ -138,10 +138,6 @@ class OnlineKernelLearner(KernelLearner):
     @property
     def _draws_a_row(self) -> int:
         return 1
-
-    @property
-    def _cost(self) -> float:
-        return 1.0
 
     def _make_room(self) -> None:
         capacity = 2 * self._expansion.weights.size

@@ -18,9 +18,11 @@ def points_arrays(points: Points) -> dict[str, npt.NDArray[Any]]:
     return {f"points.{name}": array for name, array in points._asdict().items() if name != "lookup"}
 
 
-def restored_points(arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int) -> Points:
+def restored_points(
+    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, by_non_zeros: bool = False
+) -> Points:
     """The support points of a file."""
-    empty = empty_points(n_features, capacity)
+    empty = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
     features = taken(arrays, "points.features", np.int32, (capacity, None))
     width = features.shape[1] if empty.lookup.size else 0
     points = Points(
@@ -66,7 +68,9 @@ def moved_points(
 ) -> Points:
     """Some columns at other places, in room for so many."""
     before = points.features.shape[1]
-    moved = empty_points(points.lookup.size or points.values.shape[0], capacity, width or before)
+    by_non_zeros = points.lookup.size > 0
+    n_features = points.lookup.size if by_non_zeros else points.values.shape[0]
+    moved = empty_points(n_features, capacity, before if width is None else width, by_non_zeros)
     moved.values[:, target] = points.values[:, columns]
     moved.squared_norms[target] = points.squared_norms[columns]
     moved.features[target, :before] = points.features[columns]

@@ -14,13 +14,13 @@ from lopsided.core.kernels import needs_dots
 from lopsided.core.points import Rows, empty_points
 from lopsided.core.pool import empty_pool
 from lopsided.core.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
+from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.expansion_state import (
     grown_expansion,
     members_of,
     restored_expansion,
     stacked_expansions,
 )
-from lopsided.estimators.kernel_learner import KernelLearner
 from lopsided.estimators.kernel_parameters import chosen_pool
 from lopsided.estimators.model_arrays import named_arrays, taken
 from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
@@ -30,7 +30,7 @@ _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
 _FIRST_COLUMNS = 256
 
 
-class VotingLearner(KernelLearner):
+class VotingLearner(ExampleKeeper):
     """A classifier sum_l theta_l sign f_l(x), one expansion f_l a kernel."""
 
     kernels: Any
@@ -77,10 +77,6 @@ class VotingLearner(KernelLearner):
     @property
     def _draws_a_row(self) -> int:
         return max(1, self._theta.size * (int(self._plan.trials) + int(self._plan.evictions)))
-
-    @property
-    def _cost(self) -> float:
-        return 1.0
 
     def _make_room(self) -> None:
         slots, columns = self._stack.weights.shape[1], self._pool.holders.size

@@ -97,6 +97,6 @@ def checked_pairs(y: ArrayLike, scores: ArrayLike, owner: str) -> tuple[NDArray[
     positive: NDArray[np.bool_] = np.asarray(labels == 1, dtype=np.bool_)
     negative_as_zero, negative_as_minus_one = labels == 0, labels == -1
     if not ((positive | negative_as_zero).all() or (positive | negative_as_minus_one).all()):
-        found = ", ".join(repr(value) for value in np.unique(labels)[:5].tolist())
+        found = ", ".join(sorted({repr(value) for value in labels.tolist()})[:5])  # not all labels can be compared
         raise ValueError(f"y of {owner} must be 0/1, -1/+1 or boolean, got the labels {found}.")
     return positive, values

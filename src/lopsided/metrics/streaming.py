@@ -47,7 +47,7 @@ _FADE = Constraint(number(above=0, most=1).accepts, "a number > 0 and <= 1")
 
 
 class StreamingMetric:
-    """What all share: single examples are checked at once, and counted when enough have come or the value is asked for."""
+    """What all share: single examples are checked at once, and counted when enough have come or someone asks."""
 
     def __init__(self) -> None:
         self._labels: list[float] = []
@@ -55,7 +55,11 @@ class StreamingMetric:
 
     def update(self, y: Any, score: float) -> None:
         """One more example: its label and the score it had."""
-        if score != score:
+        try:
+            value = float(score)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        if value != value:
             raise ValueError(f"The score of {type(self).__name__}.update must be a number. Got {score!r}.")
         if y == 1:
             self._labels.append(1.0)
@@ -63,7 +67,7 @@ class StreamingMetric:
             self._labels.append(-1.0)
         else:
             raise ValueError(f"The label y of {type(self).__name__}.update must be 0, 1, -1 or boolean. Got {y!r}.")
-        self._scores.append(score)
+        self._scores.append(value)
         if len(self._scores) >= _AT_ONCE:
             self._count_waiting()
 
@@ -75,7 +79,7 @@ class StreamingMetric:
 
     def _count_waiting(self) -> None:
         if self._scores:
-            labels, scores = np.array(self._labels), np.array(self._scores, dtype=np.float64)
+            labels, scores = np.array(self._labels), np.array(self._scores)
             self._labels.clear()
             self._scores.clear()
             self._count(labels, scores)

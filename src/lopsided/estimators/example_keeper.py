@@ -1,4 +1,4 @@
-"""What every learner with support vectors has in common: points that make room for any row, and what they weigh."""
+"""What every learner that keeps examples has in common: points that make room for any row, and what they weigh."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lopsided.estimators.compiled_learner import CompiledLearner
 from lopsided.estimators.points_state import vectors_at, wide_enough
 
 
-class KernelLearner(CompiledLearner):
+class ExampleKeeper(CompiledLearner):
     """A learner that keeps examples, in `_points`."""
 
     _points: Points

@@ -1,0 +1,49 @@
+"""What the learners of many weight vectors share: their columns, as attributes and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.columns import DIVERGED, SCALE, SCALE_SUM, STEPS, Columns
+from lopsided.core.compiled import Floats
+from lopsided.estimators.compiled_learner import CompiledLearner
+from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
+
+
+def restored_columns(arrays: Mapping[str, npt.NDArray[Any]], empty: Columns) -> Columns:
+    """The columns of a file, of the same shapes as the empty ones."""
+    fields = {name: taken(arrays, f"columns.{name}", part.dtype, part.shape) for name, part in empty._asdict().items()}
+    in_range("columns.tally", fields["tally"], 0, 2**62)
+    if fields["levels"][SCALE] == 0.0:
+        raise ModelFileError("The array 'columns.levels' of the model file must have a scale. Got 0: it is damaged.")
+    return Columns(**fields)
+
+
+class ColumnsLearner(CompiledLearner):
+    """A learner of K weight vectors, side by side in `_columns`."""
+
+    _columns: Columns
+
+    def _all_weights(self, averages: bool = False) -> Floats:
+        """The columns, the bias in the last row; or their averages over time."""
+        self._check_started()
+        weights, levels = self._columns.weights, self._columns.levels
+        if not averages:
+            return np.asarray(levels[SCALE] * weights)
+        total = levels[SCALE_SUM] * weights - self._columns.moments
+        return np.asarray(total / max(self._columns.tally.item(STEPS), 1))
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return self._columns.tally.item(DIVERGED)
+
+    @property
+    def nbytes_(self) -> int:
+        """What the model holds, in bytes."""
+        self._check_started()
+        return sum(array.nbytes for array in self._arrays().values())
