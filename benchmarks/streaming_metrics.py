@@ -1,6 +1,6 @@
 """How far streaming metrics are from the exact ones, how fast they notice a change, and what they cost.
 
-    python benchmarks/streaming_metrics.py                          # prints the tables, four minutes with River
+    python benchmarks/streaming_metrics.py                          # prints the tables; five minutes, mostly River's
     python benchmarks/streaming_metrics.py --write docs/metrics.md  # and puts them into that page
 
 Errors: nine kinds of scores, 20,000 each, 3 % positives, mean over three repetitions of the difference to the exact

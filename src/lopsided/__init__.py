@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.bagging import ResamplingBagging
     from lopsided.estimators.base import DivergenceWarning
     from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
+    from lopsided.estimators.expert_pool import ExpertPool
     from lopsided.estimators.files import load
     from lopsided.estimators.kernel_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
     from lopsided.estimators.koil import KOIL
@@ -52,6 +53,7 @@ __all__ = [
     "RBP",
     "SPA",
     "DivergenceWarning",
+    "ExpertPool",
     "Forgetron",
     "KernelOGD",
     "KernelPA",

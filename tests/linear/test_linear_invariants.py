@@ -41,7 +41,7 @@ def stream(n=500, n_features=5, seed=3):
 def test_1_costs_add_up_to_1_and_fall(K):
     X, y = stream(20)
     learner = OMCSL(n_costs=K).partial_fit(X, y, classes=[-1, 1])
-    assert np.allclose(learner._experts.costs.sum(axis=0), 1.0, rtol=0, atol=1e-15)
+    assert np.allclose(learner._costs.sum(axis=0), 1.0, rtol=0, atol=1e-15)
     assert (np.diff(learner.costs_) < 0).all() and (learner.costs_ > 0.5).all()
     if K == 9:
         assert np.allclose(learner.costs_, np.arange(0.95, 0.54, -0.05))

@@ -110,6 +110,16 @@ def test_bounds_are_attained_by_a_bin_in_its_best_order():
         assert precision.value + precision.error_bound == pytest.approx(average_precision(y, scores), abs=ROUNDING)
 
 
+@pytest.mark.parametrize("in_the_bin", [0, 5])
+def test_bounds_hold_for_a_bin_in_its_worst_order(in_the_bin):
+    # Twenty negatives above; then, within one bin, more negatives before ten positives.
+    y = np.repeat([-1, 1], [20 + in_the_bin, 10])
+    scores = np.r_[np.full(20, 9.0), 0.507 - 1e-4 * np.arange(in_the_bin + 10)]
+    metric = AUPRC("float", interpolation="step")
+    metric.update_many(y, scores)
+    assert 0.05 < metric.value - average_precision(y, scores) <= metric.error_bound < 0.2
+
+
 def test_nothing_is_uncertain_while_every_bin_holds_one_class():
     y, scores = [0, 0, 1, 0, 1, 1], [-7.0, 1.0, 2.0, 3.0, 5.0, 5.0]
     metric = AUROC("float")
@@ -268,6 +278,16 @@ def test_centred_does_not_see_a_power_of_two(power):
             assert (metric.value, metric.error_bound) == (scaled.value, scaled.error_bound)
 
 
+def test_centred_takes_scores_at_the_end_of_the_range():
+    rng = np.random.default_rng(6)
+    y, sides = np.where(rng.random(500) < 0.5, 1, -1), np.where(rng.random(500) < 0.5, 0.8, -0.8)
+    scores = np.ldexp(sides + rng.uniform(-0.1, 0.1, 500), 1023)
+    scores[300:310], scores[310:320] = math.inf, -math.inf
+    metric = AUROC()
+    metric.update_many(y, scores)
+    assert abs(metric.value - auroc(y, scores)) <= metric.error_bound < 0.05
+
+
 @given(examples, st.booleans())
 def test_centred_is_exact_before_its_bins(pairs, trapezoid):
     y, scores = both_classes(pairs)
@@ -360,13 +380,9 @@ def test_a_million_calls_are_counted(fade, a_million):
     metric = Confusion(fade=fade)
     metric.update_many(y, scores)
     called = scores > 0.0
-    for count, which in [
-        (metric.tp, (y > 0) & called),
-        (metric.fp, (y < 0) & called),
-        (metric.fn, (y > 0) & ~called),
-        (metric.tn, (y < 0) & ~called),
-    ]:
-        assert count == pytest.approx(np.sum(weights[which]), rel=1e-9 if fade < 1.0 else 0)
+    outcomes = [(y > 0) & called, (y < 0) & called, (y > 0) & ~called, (y < 0) & ~called]
+    expected = [np.sum(weights[which]) for which in outcomes]
+    assert [metric.tp, metric.fp, metric.fn, metric.tn] == pytest.approx(expected, rel=1e-9 if fade < 1.0 else 0)
     losses = np.average(naive.log_loss(y * scores), weights=weights)
     assert metric.log_loss == pytest.approx(losses, rel=1e-9)
 

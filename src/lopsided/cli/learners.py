@@ -11,7 +11,7 @@ from lopsided.constraints import ParameterError
 from lopsided.estimators import LEARNERS
 
 # They change or hold a learner and are none themselves.
-_NO_LEARNERS = {"OnlineScaler", "StreamPipeline"}
+_NO_LEARNERS = {"ExpertPool", "OnlineScaler", "StreamPipeline"}
 # Options of their own set these, or they have no meaning for rows that are learned in the order of the file.
 _NOT_SETTABLE = {"self", "pos_label", "random_state", "shuffle"}
 

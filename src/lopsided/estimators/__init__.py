@@ -25,6 +25,7 @@ LEARNERS: dict[str, str] = {
     "OPAUC": "lopsided.estimators.linear_rankers",
     "OAM": "lopsided.estimators.linear_rankers",
     "ResamplingBagging": "lopsided.estimators.bagging",
+    "ExpertPool": "lopsided.estimators.expert_pool",
     "OnlineScaler": "lopsided.estimators.scaler",
     "StreamPipeline": "lopsided.estimators.pipeline",
 }

@@ -91,6 +91,13 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Take these arrays, after checking that they fit each other; `_start` was called before."""
         raise NotImplementedError
 
+    def _parts(self) -> list[Any]:
+        """Learners that this one is made of, each saved as a whole."""
+        return []
+
+    def _restore_parts(self, parts: list[Any]) -> None:
+        """Take the learners that were `_parts`."""
+
     def _check_features(self, X: Any) -> None:
         """Refuse rows that the learner cannot take, beyond what the door refuses."""
 

@@ -136,6 +136,10 @@ def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
             "memory.negative": memory.negative,
             "memory.counts": memory.counts,
         }
+    for number, part in enumerate(model._parts() if hasattr(model, "_parts") else []):
+        part_arrays, part_description = packed(part)
+        arrays |= {f"part{number}/{name}": array for name, array in part_arrays.items()}
+        description.setdefault("parts", []).append(part_description)
     return arrays, description
 
 
@@ -151,8 +155,25 @@ def unpacked(description: dict[str, Any], arrays: Arrays) -> Any:
         model._begin(_restored_labels(description["labels"], model.pos_label))
     if "generator" in description:
         _restore_common(model, arrays, description["generator"])
+    if description.get("parts"):
+        model._restore_parts(_restored_parts(model, description["parts"], arrays))
     model._restore(arrays)
     return model
+
+
+def _restored_parts(model: Any, descriptions: list[dict[str, Any]], arrays: Arrays) -> list[Any]:
+    """The learners that a model is made of, if they are the ones that its parameters ask for."""
+    parts = []
+    for number, (description, expected) in enumerate(zip(descriptions, model._parts(), strict=True)):
+        prefix = f"part{number}/"
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        part = unpacked(description, own)
+        if str(part) != str(expected) or part.n_features_in_ != expected.n_features_in_:
+            raise ModelFileError(
+                f"Part {number} of the model file must be {expected}. Got {part}: the file is damaged."
+            )
+        parts.append(part)
+    return parts
 
 
 def _restored_labels(known: dict[str, Any], pos_label: Any) -> LabelMap:

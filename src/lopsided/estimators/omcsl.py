@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,29 +11,23 @@ from lopsided.constraints import Constraint, choice, flag, number, whole
 from lopsided.core.columns import empty_columns
 from lopsided.core.compiled import Floats
 from lopsided.core.draws import Draws
-from lopsided.core.omcsl import (
-    ACHIEVED,
-    AUPRC,
-    AUROC,
-    CHANCE,
-    F1,
-    Experts,
-    OmcslPlan,
-    achieved_by,
-    omcsl_run,
-    omcsl_score_rows,
-)
+from lopsided.core.experts import CHANCE
+from lopsided.core.omcsl import OmcslPlan, omcsl_run, omcsl_score_rows
 from lopsided.core.points import Rows
-from lopsided.core.ranking import RankingPlan, bins_of, empty_ranking
 from lopsided.estimators import encoding
 from lopsided.estimators.columns_learner import ColumnsLearner, restored_columns
+from lopsided.estimators.experts_state import (
+    MEASURING,
+    empty_experts,
+    experts_arrays,
+    experts_plan,
+    measures_of,
+    restored_experts,
+)
 from lopsided.estimators.linear_learner import LINEAR, LOSS, RATE
-from lopsided.estimators.model_arrays import named_arrays, taken
-from lopsided.estimators.ranking_state import restored_rankings, stacked_rankings
-from lopsided.metrics.streaming import KEPT_BEFORE_BINS, KEYS
+from lopsided.estimators.model_arrays import named_arrays
+from lopsided.metrics.streaming import KEYS
 
-MEASURES = {"f1": F1, "auroc": AUROC, "auprc": AUPRC}
-SHARPNESS = number(least=0) | Constraint(lambda value: value == math.inf, "infinity")
 _NO_SCORES = np.zeros((0, 0))
 
 
@@ -95,10 +88,9 @@ class OMCSL(ColumnsLearner):
         LINEAR
         | RATE
         | LOSS
+        | MEASURING
         | {
             "n_costs": whole(1),
-            "measure": choice(*MEASURES),
-            "sharpness": SHARPNESS,
             "decay": flag(),
             "regularization": number(least=0),
             "refresh": whole(1),
@@ -148,30 +140,27 @@ class OMCSL(ColumnsLearner):
         self.random_state = random_state
 
     def _start(self, n_features: int) -> None:
-        K, ranks = int(self.n_costs), self.measure != "f1"
-        ranking = RankingPlan(KEYS[self.key], bins_of(KEYS[self.key], int(self.n_bins)), 1.0, False)
+        K = int(self.n_costs)
         self._plan = OmcslPlan(
-            measure=MEASURES[self.measure],
             logistic=self.loss == "logistic",
-            sharpness=float(self.sharpness),
             rate=float(self.learning_rate),
             rate_decays=bool(self.decay),
             regularization=float(self.regularization),
-            refresh=int(self.refresh),
             averages=bool(self.average),
-            trapezoid=self.interpolation == "trapezoid",
             intercept=bool(self.fit_intercept),
-            ranks=ranks,
-            ranking=ranking,
+            experts=experts_plan(
+                self.measure,
+                self.sharpness,
+                refresh=self.refresh,
+                key=self.key,
+                n_bins=self.n_bins,
+                trapezoid=self.interpolation == "trapezoid",
+            ),
         )
         theta = np.arange(1, K + 1) / (K + 1)
+        self._costs = np.stack([1.0 - theta / 2.0, theta / 2.0])
         self._columns = empty_columns(n_features, K, self._plan.averages)
-        self._experts = Experts(
-            costs=np.stack([1.0 - theta / 2.0, theta / 2.0]),
-            standing=np.stack([np.zeros(K), np.full(K, 1.0 / K)]),
-            counts=np.zeros((K, 6)),
-            rankings=stacked_rankings([empty_ranking(ranking, KEPT_BEFORE_BINS)] * (K if ranks else 0)),
-        )
+        self._experts = empty_experts(self._plan.experts, K)
         self._work, self._all_scores = np.zeros(K), _NO_SCORES
 
     _run = staticmethod(omcsl_run)
@@ -180,11 +169,11 @@ class OMCSL(ColumnsLearner):
     def _run_arguments(
         self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
     ) -> tuple[Any, ...]:
-        model = (self._columns, self._experts, self._plan)
+        model = (self._columns, self._experts, self._costs, self._plan)
         return (*model, rows, signs, costs, draws, self._work, scores, self._all_scores)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
-        return self._columns, self._plan, self._experts.standing, rows, scores
+        return self._columns, self._experts, self._plan, rows, scores
 
     @property
     def _draws_a_row(self) -> int:
@@ -195,16 +184,11 @@ class OMCSL(ColumnsLearner):
         return int(np.argmax(self._experts.standing[CHANCE]))
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays = named_arrays(columns=self._columns, rankings=self._experts.rankings)
-        return arrays | {"standing": self._experts.standing, "counts": self._experts.counts}
+        return named_arrays(columns=self._columns) | experts_arrays(self._experts)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._columns = restored_columns(arrays, self._columns)
-        self._experts = self._experts._replace(
-            standing=taken(arrays, "standing", np.float64, self._experts.standing.shape),
-            counts=taken(arrays, "counts", np.float64, self._experts.counts.shape),
-            rankings=restored_rankings(arrays, self._experts.rankings),
-        )
+        self._experts = restored_experts(arrays, self._experts)
         self._unbind()
 
     def expert_scores(self, X: Any) -> Floats:
@@ -235,26 +219,19 @@ class OMCSL(ColumnsLearner):
     def expert_measures_(self) -> dict[str, Floats]:
         """What each column has achieved so far, by measure; the areas only if `measure` is one of them."""
         self._check_started()
-        names = MEASURES if self._plan.ranks else {"f1": F1}
-        columns = range(self._experts.counts.shape[0])
-        measured = {
-            name: np.array([achieved_by(self._experts, self._plan, measure, j) for j in columns])
-            for name, measure in names.items()
-        }
-        # The own measure as it was at the last refresh, which is what decides.
-        return measured | {self.measure: self._experts.standing[ACHIEVED].copy()}
+        return measures_of(self._experts, self._plan.experts)
 
     @property
     def costs_(self) -> Floats:
         """c+: what a missed positive costs in each column; a false alarm costs 1 - c+ (a copy)."""
         self._check_started()
-        return self._experts.costs[0].copy()
+        return self._costs[0].copy()
 
     @property
     def chosen_cost_(self) -> float:
         """c+ of the column that answers."""
         self._check_started()
-        return float(self._experts.costs[0, self._best])
+        return float(self._costs[0, self._best])
 
     @property
     def coef_(self) -> Floats:

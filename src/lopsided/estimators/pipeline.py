@@ -131,6 +131,12 @@ class StreamPipeline(OnlineClassifier):
             model._restore({name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)})
         self._prepare_for_one()
 
+    def _parts(self) -> list[Any]:
+        return self.learner_._parts()
+
+    def _restore_parts(self, parts: list[Any]) -> None:
+        self.learner_._restore_parts(parts)
+
     @property
     def n_diverged_(self) -> int:
         """How many steps of the learner were left out because they would have made the model infinite."""
