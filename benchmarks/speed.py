@@ -28,6 +28,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.datasets import overlapping
 from lopsided.metrics import auroc
+from speed_of_batches import dense_table, linear_table, pass_microseconds, pool_table
 
 HERE = Path(__file__).parent
 FEATURES = (8, 20, 60)
@@ -164,11 +165,12 @@ def bounded_table() -> str:
         "|---|---|---|",
     ]
     for name, learner in learners.items():
-        clone(learner).partial_fit(X[:200], y[:200])  # compiles
-        models = [clone(learner) for _ in range(1 if "16" in name or "Projectron" in name else 3)]
-        waiting = iter(models)
-        seconds = fastest(lambda waiting=waiting: next(waiting).partial_fit(X, y), len(models))
-        lines.append(f"| {name} | {models[0].n_support_} | {seconds / y.size * 1e6:.2f} |")
+        repetitions = 1 if "16" in name or "Projectron" in name else 3
+        cost = pass_microseconds(learner, X, y, repetitions)
+        lines.append(f"| {name} | {clone(learner).partial_fit(X, y).n_support_} | {cost:.2f} |")
+        if isinstance(learner, lp.SPA):
+            cost = pass_microseconds(learner, X, y, repetitions, scores=True)
+            lines.append(f"| the same, reporting every score | | {cost:.2f} |")
     return "\n".join(lines)
 
 
@@ -285,6 +287,9 @@ def main() -> None:
         ("Microseconds per example", koil_table),
         ("The family, 20 features, batch", family_table),
         ("Bounded classifiers on sparse rows", bounded_table),
+        ("Dense rows of many features", dense_table),
+        ("Linear learners", linear_table),
+        ("A pool in threads (the only table with two cores)", pool_table),
         ("Next to other libraries, 20 features, one example at a time", others_table),
         ("Getting started", start_table),
     ):

@@ -1,0 +1,105 @@
+"""Tables of `make bench`: linear learners, a pool, and rows of many features. Imported by speed.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import lopsided as lp
+from lopsided.estimators import look_ahead
+
+
+def pass_microseconds(learner: Any, X: Any, y: np.ndarray, repetitions: int = 5, scores: bool = False) -> float:
+    """Per example of a whole pass from an empty model, fastest of several."""
+    clone(learner).partial_fit(X[:300], y[:300], classes=[-1, 1])  # compiles
+    seconds = []
+    for _ in range(repetitions):
+        model = clone(learner)
+        work: Callable[..., Any] = model.progressive_scores if scores else model.partial_fit
+        began = time.perf_counter()
+        work(X, y, classes=[-1, 1])
+        seconds.append(time.perf_counter() - began)
+    return min(seconds) / y.size * 1e6
+
+
+def web_like(rows: int) -> tuple[Any, np.ndarray]:
+    """A stream of the shape of w8a: 300 binary features, 11.7 ones a row, 3.5 % positive."""
+    rng = np.random.default_rng(0)
+    X = sp.random(rows, 300, density=11.7 / 300, format="csr", random_state=0, data_rvs=np.ones)
+    signal = X @ rng.standard_normal(300) + rng.standard_normal(rows)
+    return X, np.where(signal > np.quantile(signal, 0.965), 1, -1)
+
+
+def linear_table() -> str:
+    X, y = web_like(60_000)
+    rng = np.random.default_rng(0)
+    dense = rng.standard_normal((30_000, 54))
+    labels = np.where(dense[:, 0] + rng.standard_normal(30_000) > 2.0, 1, -1)
+    sparse_rows = {
+        "OMCSL, f1": lp.OMCSL(fit_intercept=True, random_state=0),
+        "OMCSL, auroc": lp.OMCSL(measure="auroc", fit_intercept=True, random_state=0),
+        "OMCSL, auprc, refresh 50": lp.OMCSL(measure="auprc", refresh=50, fit_intercept=True, random_state=0),
+        "OnlinePerceptron": lp.OnlinePerceptron(),
+        "OCS": lp.OCS(),
+        "OFO": lp.OFO(),
+        "ResamplingBagging, 15 members": lp.ResamplingBagging(random_state=0),
+        "OAM, 100 + 100": lp.OAM(C=0.001, random_state=0),
+    }
+    dense_rows = {
+        "OPAUC": lp.OPAUC(learning_rate=0.001),
+        "OPAUC, rank 50": lp.OPAUC(learning_rate=0.001, rank=50, random_state=0),
+        "OMCSL, auroc": lp.OMCSL(measure="auroc", random_state=0),
+    }
+    lines = ["| learner | rows | microseconds an example |", "|---|---|---|"]
+    for name, learner in sparse_rows.items():
+        lines.append(f"| {name} | sparse, 300 features, 11.7 ones | {pass_microseconds(learner, X, y):.2f} |")
+    for name, learner in dense_rows.items():
+        lines.append(f"| {name} | dense, 54 features | {pass_microseconds(learner, dense, labels):.2f} |")
+    return "\n".join(lines)
+
+
+def dense_table() -> str:
+    """A matrix product a block against the loops, for dense rows of many features."""
+    lines = [
+        "RBP with 1,350 vectors: loops row by row, and a matrix product for every 64 rows (from 64 features on).",
+        "",
+        "| features | loops | blocks | times faster |",
+        "|---|---|---|---|",
+    ]
+    fewest = look_ahead._FEWEST_FEATURES
+    for features in (20, 64, 123, 300):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((6_000, features))
+        y = np.where(X[:, 0] * X[:, 1] > 0.3, 1, -1)
+        learner = lp.RBP(gamma=1.0 / features, budget=1350, random_state=0)
+        times = []
+        for threshold in (10**9, 2):
+            look_ahead._FEWEST_FEATURES = threshold
+            times.append(pass_microseconds(learner, X, y, 3, scores=True))
+        lines.append(f"| {features} | {times[0]:.2f} | {times[1]:.2f} | {times[0] / times[1]:.2f} |")
+    look_ahead._FEWEST_FEATURES = fewest
+    return "\n".join(lines)
+
+
+def pool_table() -> str:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((8_000, 20))
+    y = np.where(X[:, 0] + rng.standard_normal(8_000) > 2.2, 1, -1)
+    members = [lp.KOIL(gamma=gamma, C=C) for gamma in (0.01, 0.05, 0.25, 1.0) for C in (0.1, 1.0, 10.0)]
+    alone = sum(pass_microseconds(member, X, y, 3, scores=True) for member in members)
+    lines = [
+        "12 KOILs, 20 features, batches of 8,000 rows.",
+        "",
+        "| how | microseconds an example | of the members alone |",
+        "|---|---|---|",
+        f"| the members, one after the other | {alone:.1f} | 1.00 |",
+    ]
+    for jobs in (1, 2):
+        cost = pass_microseconds(lp.ExpertPool(members, n_jobs=jobs, random_state=0), X, y, 3)
+        lines.append(f"| ExpertPool, n_jobs={jobs} | {cost:.1f} | {cost / alone:.2f} |")
+    return "\n".join(lines)
