@@ -22,6 +22,7 @@ demo: setup
 	$(BIN)/lopsided demo
 
 test: check
+	$(BIN)/python tests/warm_up.py
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
 
 check: setup

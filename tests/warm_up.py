@@ -1,0 +1,36 @@
+"""Fill the disk cache of compiled programs, the families in two processes: else every worker of pytest compiles alone."""
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+
+
+def compile_all(names: list[str]) -> None:
+    """Let learners do what tests make them do: batches and single examples, dense and sparse."""
+    import scipy.sparse as sp
+
+    import lopsided as lp
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.tile([0, 1], 10)
+    for name in names:
+        learner = lp.StreamPipeline() if name == "StreamPipeline" else getattr(lp, name)()
+        learner.progressive_scores(X, y)
+        learner.learn_one(X[0], y[0])
+        learner.score_one(X[0])
+        learner.decision_function(sp.csr_array(X) if name != "StreamPipeline" else X)
+    for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
+        metric.update_many(y, X[:, 0])
+        _ = metric.value, metric.error_bound
+
+
+# One learner of each compiled loop, the slow ones apart.
+HALVES = [
+    ["KOIL", "OILK", "OCS", "OPAUC", "OAM", "ResamplingBagging", "StreamPipeline"],
+    ["SPA", "BOMKC", "MultiKernelKOIL", "OMCSL"],
+]
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        list(processes.map(compile_all, HALVES))
