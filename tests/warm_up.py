@@ -1,4 +1,4 @@
-"""Fill the disk cache of compiled programs, the families in two processes: else every worker of pytest compiles alone."""
+"""Fill the disk cache of compiled programs in two processes: else every worker of pytest would compile alone."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
