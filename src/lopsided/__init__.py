@@ -12,6 +12,7 @@ from lopsided.estimators import LEARNERS
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
+    from lopsided.estimators.b2rmk import B2RMK
     from lopsided.estimators.bagging import ResamplingBagging
     from lopsided.estimators.base import DivergenceWarning
     from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.linear_rankers import OAM, OPAUC
     from lopsided.estimators.multikernel_koil import MultiKernelKOIL
     from lopsided.estimators.multiple_kernels import BOMKC, OMKC
+    from lopsided.estimators.ob2rmk import OB2RMK
     from lopsided.estimators.oilk import OILK
     from lopsided.estimators.omcsl import OMCSL
     from lopsided.estimators.pipeline import StreamPipeline
@@ -37,12 +39,14 @@ _HOME: dict[str, str] = LEARNERS | {
 _MODULES = ("datasets", "evaluate", "kernels", "metrics", "streams")
 
 __all__ = [
+    "B2RMK",
     "BOGD",
     "BOMKC",
     "BPAS",
     "KOIL",
     "NORMA",
     "OAM",
+    "OB2RMK",
     "OCS",
     "OFO",
     "OILK",

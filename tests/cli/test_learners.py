@@ -10,6 +10,7 @@ from lopsided.estimators import LEARNERS
 
 def test_names_are_those_of_the_learners_in_lower_case():
     assert set(learner_names()) == {name.lower() for name in LEARNERS} - {
+        "b2rmk",
         "expertpool",
         "onlinescaler",
         "streampipeline",

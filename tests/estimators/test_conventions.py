@@ -16,12 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from lopsided import (
+    B2RMK,
     BOGD,
     BOMKC,
     BPAS,
     KOIL,
     NORMA,
     OAM,
+    OB2RMK,
     OCS,
     OFO,
     OILK,
@@ -81,6 +83,8 @@ ESTIMATORS = [
     OAM(),
     OAM("gra", C=0.01),
     ResamplingBagging(),
+    B2RMK(max_sweeps=10),
+    OB2RMK(n_iterations=4, max_sweeps=10),
     ExpertPool([KOIL(), OCS()]),
     ExpertPool([SPA(), OPAUC()], combine="sample", measure="f1"),
     OnlineScaler(),
@@ -151,7 +155,7 @@ def test_clone_copies_parameters_and_no_state(estimator, stream):
     assert not any(name.endswith("_") and not name.startswith("__") for name in vars(copy))
 
 
-LEARNERS = [estimator for estimator in ESTIMATORS if not isinstance(estimator, OnlineScaler)]
+LEARNERS = [estimator for estimator in ESTIMATORS if not isinstance(estimator, OnlineScaler | B2RMK)]
 
 
 def same_arrays(left, right):

@@ -99,13 +99,13 @@ class GIG:
     def mean(self):
         if self.p == 0.5:
             return (1.0 + self.s) / self.A
-        return np.sqrt(self.B / self.A) * self._ratio(self.p + 1.0)
+        return np.sqrt(self.B) / np.sqrt(self.A) * self._ratio(self.p + 1.0)
 
     @property
     def mean_inverse(self):
         if self.p == 0.5:
-            return np.sqrt(self.A / self.B)
-        return np.sqrt(self.A / self.B) * self._ratio(self.p - 1.0)
+            return np.sqrt(self.A) / np.sqrt(self.B)
+        return np.sqrt(self.A) / np.sqrt(self.B) * self._ratio(self.p - 1.0)
 
     def log_normalizer(self):
         """log Zgig = log(2 K_p(s)) + p/2 log(B / A); the second term of log K_p keeps it smooth at s = 1e5."""
@@ -191,7 +191,7 @@ class Hierarchy:
 
 
 class Factors:
-    """All factors but the priors of a and (b, e), which differ. `columns` are the N (or Ntilde) points in pairs.
+    """All factors but the priors of a and (b, e), which differ. Columns are the N (or Ntilde) points that form pairs.
 
     K: list of P matrices (support x columns); y: labels of the columns; C: matrix C_ij, positives by negatives.
     With trace=True `trace` gets (factor, bound) after every update, from where each factor has been updated once.
@@ -239,10 +239,9 @@ class Factors:
 
     def design(self):
         """[[N, (M_G 1)'], [M_G 1, GG]], what the columns say about (b, e), and [sum_i <f_i>; M_G <f>]."""
-        ones = np.ones(self.N)
-        left = np.concatenate([[float(self.N)], self.M_G @ ones])[:, None]
-        right = np.vstack([(self.M_G @ ones)[None, :], self.GG()])
-        return np.hstack([left, right]), np.concatenate([[np.sum(self.m_f)], self.M_G @ self.m_f])
+        G1 = self.M_G @ np.ones(self.N)
+        matrix = np.block([[np.array([[float(self.N)]]), G1[None, :]], [G1[:, None], self.GG()]])
+        return matrix, np.concatenate([[np.sum(self.m_f)], self.M_G @ self.m_f])
 
     def u2(self):
         """<u_ij^2>, not below 1e-20"""
@@ -275,11 +274,9 @@ class Factors:
     def update_G(self):
         c, v, Z = self.c.mean, self.v.mean, self.Z()
         self.Sigma_g = inverse(c * self.E2() + v * np.eye(self.P))
-        columns = [
-            self.Sigma_g @ (c * (self.m_f[i] * self.e() - self.be()) + v * Z[:, i])  # one column of G
-            for i in range(self.N)
-        ]
-        self.M_G = np.array(columns).T
+        self.M_G = np.zeros((self.P, self.N))
+        for i in range(self.N):
+            self.M_G[:, i] = self.Sigma_g @ (c * (self.m_f[i] * self.e() - self.be()) + v * Z[:, i])
 
     def update_f_positive(self):
         c, W, m = self.c.mean, self.W(), self.m_f

@@ -10,8 +10,8 @@ from typing import Any
 from lopsided.constraints import ParameterError
 from lopsided.estimators import LEARNERS
 
-# They change or hold a learner and are none themselves.
-_NO_LEARNERS = {"ExpertPool", "OnlineScaler", "StreamPipeline"}
+# They change or hold a learner and are none themselves; B2RMK does not learn from a stream.
+_NO_LEARNERS = {"B2RMK", "ExpertPool", "OnlineScaler", "StreamPipeline"}
 # Options of their own set these, or they have no meaning for rows that are learned in the order of the file.
 _NOT_SETTABLE = {"self", "pos_label", "random_state", "shuffle"}
 

@@ -25,6 +25,8 @@ LEARNERS: dict[str, str] = {
     "OPAUC": "lopsided.estimators.linear_rankers",
     "OAM": "lopsided.estimators.linear_rankers",
     "ResamplingBagging": "lopsided.estimators.bagging",
+    "B2RMK": "lopsided.estimators.b2rmk",
+    "OB2RMK": "lopsided.estimators.ob2rmk",
     "ExpertPool": "lopsided.estimators.expert_pool",
     "OnlineScaler": "lopsided.estimators.scaler",
     "StreamPipeline": "lopsided.estimators.pipeline",

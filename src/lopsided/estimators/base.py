@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, anything, check_parameters, choice, flag, number
-from lopsided.core.compiled import Floats, bound
-from lopsided.core.points import Rows, first_not_finite
+from lopsided.core.compiled import Floats
+from lopsided.core.points import Rows
 from lopsided.estimators import encoding
-from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, settle
+from lopsided.estimators.labels import LabelMap, map_of_labels
 from lopsided.estimators.randomness import UniformStream
 from lopsided.estimators.score_memory import ScoreMemory
 
@@ -46,10 +46,11 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):
-    """Base of all learners: a scikit-learn classifier for two classes that learns one example at a time."""
+class Classifier(ClassifierMixin, BaseEstimator):
+    """Base of all learners: a scikit-learn classifier for two classes."""
 
     _constraints: ClassVar[dict[str, Constraint]] = {}
+    _ways_to_learn: ClassVar[str] = "'fit'"
 
     # Set by subclasses' constructors.
     threshold: str | float
@@ -74,15 +75,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """Scores of the current model."""
         raise NotImplementedError
 
-    def _learn_one(self, sign: float) -> float:
-        """`_learn` for the example in `self._one_row`."""
-        self._one_sign[0] = sign
-        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=False)[0])
-
-    def _score_one(self) -> float:
-        """`_score` for the example in `self._one_row`."""
-        return float(self._score(self._one_row)[0])
-
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything the next step depends on, except what the base class keeps."""
         raise NotImplementedError
@@ -97,6 +89,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _restore_parts(self, parts: list[Any]) -> None:
         """Take the learners that were `_parts`."""
+
+    def _end_fit(self) -> None:
+        """What is left to do when `fit` has seen all rows."""
+
+    def _prepare_for_one(self) -> None:
+        """Get ready for single examples, where there are any."""
 
     def _check_features(self, X: Any) -> None:
         """Refuse rows that the learner cannot take, beyond what the door refuses."""
@@ -138,62 +136,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             order = self._uniforms.rng.permutation(len(y))
             X, signs, weights = X[order], signs[order], weights[order]
         self._absorb(X, signs, weights)
+        self._end_fit()
         return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows, in the order given; the same as learning from them one by one.
-
-        Parameters
-        ----------
-        X : array, data frame or CSR matrix of shape (n_samples, n_features)
-        y : vector of labels; one class alone is fine
-        classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
-        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
-        """
-        X, signs, weights = self._next(X, y, classes, sample_weight)
-        if (weights > 0).any():
-            self._absorb(X, signs, weights)
-        return self
-
-    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
-        """Test, then train: for each row the score of the model before that row, then learn from it.
-
-        The scores are never shifted by `threshold_`.
-        """
-        X, signs, weights = self._next(X, y, classes, None)
-        return self._absorb(X, signs, weights, every_score=True)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
         X = encoding.checked_features(self, X, first=first)
         self._check_features(X)
         y = encoding.checked_labels(self, y, X.shape[0])
         return X, y, encoding.checked_weights(sample_weight, X.shape[0])
-
-    def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
-        """Check a batch against what is known, and only then begin or go on."""
-        first = not self._started
-        if first:
-            self._check_parameters()
-        with encoding.shape_unchanged_on_error(self):
-            X, y, weights = self._checked(X, y, sample_weight, first=first)
-            labels = self._labels_for(y, classes)
-            signs = labels.signs(y)
-        if first:
-            self._begin(labels)
-        else:
-            self._set_labels(labels)
-        return X, signs, weights
-
-    def _labels_for(self, y: npt.NDArray[Any], classes: Any) -> LabelMap:
-        named = None if classes is None else map_of_classes(classes, self.pos_label)
-        if not self._started:
-            return named or map_of_labels(y, self.pos_label)
-        if named is not None and self._labels.settled and named.classes.tolist() != self._labels.classes.tolist():
-            raise ValueError(
-                f"The 'classes' parameter must stay what it was, {self._labels.classes.tolist()}. "
-                f"Got {named.classes.tolist()} instead."
-            )
-        return named or settle(self._labels, y, self.pos_label)
 
     def _begin(self, labels: LabelMap) -> None:
         """An empty model for these labels and this many features."""
@@ -203,13 +153,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self._has_warned = False
         self._start(self.n_features_in_)
         self._prepare_for_one()
-
-    def _prepare_for_one(self) -> None:
-        """The arrays through which single examples go in and out of compiled code."""
-        self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
-        self._one_x = self._one_row.dense[0]
-        self._one_check = bound(first_not_finite, self._one_x)
-        self._one_sign, self._one_score = np.ones(1), np.zeros(1)
 
     def _set_labels(self, labels: LabelMap) -> None:
         self._labels = labels
@@ -226,36 +169,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         self._warn_of_divergence()
         return scores
 
-    def learn_one(self, x: Any, y: Any) -> Self:
-        """Learn from one example: a 1-d array and its label. The fast path for single examples."""
-        if not self._started:
-            return self.partial_fit(np.asarray(x)[None, ...], [y])
-        self._take_one(x)
-        sign = self._labels.sign_of.get(y) if self._labels.settled else None
-        if sign is None:
-            self._set_labels(self._labels_for(encoding.checked_labels(self, [y], 1), None))
-            sign = float(self._labels.signs(np.asarray([y]))[0])
-        self._memory.remember_one(sign, self._learn_one(sign))
-        if not self._has_warned:
-            self._warn_of_divergence()
-        return self
-
-    def _take_one(self, x: Any) -> None:
-        """Check one example and write it where compiled code reads it."""
-        x, one = np.asarray(x, dtype=np.float64), self._one_x
-        if x.shape != one.shape:
-            raise ValueError(
-                f"The example x of {type(self).__name__} must be a 1-d array of {one.size} features. "
-                f"Got shape {x.shape}."
-            )
-        one[:] = x
-        bad = self._one_check()
-        if bad >= 0:
-            raise ValueError(
-                f"The example x of {type(self).__name__} contains NaN or infinity. Every feature must be finite. "
-                f"Got {x[bad]} in feature {bad}."
-            )
-
     def _warn_of_divergence(self) -> None:
         if self.n_diverged_ and not self._has_warned:
             self._has_warned = True
@@ -271,12 +184,6 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Floats:
         """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
         return self._raw_scores(X) - self.threshold_
-
-    def score_one(self, x: Any) -> float:
-        """`decision_function` for one example, a 1-d array. The fast path for single examples."""
-        self._check_started()
-        self._take_one(x)
-        return self._score_one() - self.threshold_
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The rare class where `decision_function` is > 0, the other class elsewhere."""
@@ -327,7 +234,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if not self._started:
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet. "
-                "Call 'fit', 'partial_fit' or 'learn_one' before asking for scores."
+                f"Call {self._ways_to_learn} before asking for scores."
             )
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -11,7 +11,7 @@ from lopsided.core.compiled import Floats, bound
 from lopsided.core.draws import Draws
 from lopsided.core.points import Rows
 from lopsided.estimators import encoding
-from lopsided.estimators.base import OnlineClassifier
+from lopsided.estimators.online import OnlineClassifier
 
 _UNIFORMS_AT_A_TIME = 4096  # few, because those not yet used are saved with the model
 

@@ -131,3 +131,11 @@ def as_rows(X: Any) -> Rows:
 def n_rows_of(rows: Rows) -> int:
     """How many examples there are."""
     return rows.starts.size - 1 if rows.starts.size else rows.dense.shape[0]
+
+
+def dense_rows(rows: Rows, n_features: int) -> Floats:
+    """The rows as an array, for learners of few features that work with matrices."""
+    if not rows.starts.size:
+        return rows.dense
+    shape = (n_rows_of(rows), n_features)
+    return np.asarray(sp.csr_array((rows.values, rows.features, rows.starts), shape=shape).toarray())

@@ -17,7 +17,7 @@ from lopsided.core.experts import CHANCE
 from lopsided.core.panel import BEST, SAMPLE, WEIGHTED, Panel, PanelPlan, empty_moments, panel_run, panel_score_rows
 from lopsided.core.points import Rows
 from lopsided.estimators import encoding
-from lopsided.estimators.base import COMMON_CONSTRAINTS, OnlineClassifier
+from lopsided.estimators.base import COMMON_CONSTRAINTS
 from lopsided.estimators.experts_state import (
     MEASURING,
     empty_experts,
@@ -27,6 +27,7 @@ from lopsided.estimators.experts_state import (
     restored_experts,
 )
 from lopsided.estimators.model_arrays import in_range, taken
+from lopsided.estimators.online import OnlineClassifier
 
 _COMBINE = {"best": BEST, "sample": SAMPLE, "weighted": WEIGHTED}
 _WORTH_THREADS = 256  # rows in a batch from which members learn in threads

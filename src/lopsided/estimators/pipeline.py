@@ -10,8 +10,8 @@ from sklearn.base import clone
 from lopsided.constraints import ParameterError
 from lopsided.core.compiled import Floats
 from lopsided.core.points import Rows
-from lopsided.estimators.base import OnlineClassifier
 from lopsided.estimators.koil import KOIL
+from lopsided.estimators.online import OnlineClassifier
 from lopsided.estimators.scaler import OnlineScaler
 
 

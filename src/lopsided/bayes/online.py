@@ -1,0 +1,173 @@
+"""OB2RMK: two buffers of points with a Gaussian posterior over their weights, and one step on a new example."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial.distance import cdist
+
+from lopsided.bayes.batch import BatchFit
+from lopsided.bayes.kernel_pool import KernelPool
+from lopsided.core.bayes_step import (
+    ETA,
+    FROM_SCORES,
+    INVERSE_SCALE,
+    NEWEST,
+    PHI,
+    V_OF_A,
+    VARIANCE,
+    XI,
+    C,
+    StepPlan,
+    StepProblem,
+    StepState,
+    V,
+    empty_step_state,
+    iterate,
+)
+from lopsided.core.compiled import Floats
+
+_DROPPED = 1e-7  # directions in which the columns say less than this about the old weights
+
+
+class Posterior(NamedTuple):
+    """The points of both buffers in the order in which they came, their labels, and the laws of a and (b, e)."""
+
+    points: Floats
+    signs: Floats
+    m_a: Floats
+    Sigma_a: Floats
+    m_be: Floats
+    Sigma_be: Floats
+
+
+def scores_of(posterior: Posterior, pool: KernelPool, X: Floats) -> Floats:
+    """f(x) = <a>' sum_m <e_m> k_m(., x) + <b>"""
+    if posterior.points.shape[0] == 0:
+        return np.full(X.shape[0], float(posterior.m_be[0]))
+    return combined(pool, X, posterior.points, posterior.m_a, posterior.m_be)
+
+
+def combined(pool: KernelPool, X: Floats, points: Floats, m_a: Floats, m_be: Floats) -> Floats:
+    """The same of parts; where an enormous input has no finite kernel value it is 0."""
+    with np.errstate(invalid="ignore"):
+        said = pool.matrices(X, points) @ m_a
+        scores = m_be[1:] @ said + m_be[0]
+    return np.nan_to_num(scores, nan=0.0)
+
+
+def begun(fit: BatchFit, X: Floats, y: Floats, budget: int) -> Posterior:
+    """All points of a batch fit enter the buffers; then each is cut down to its budget."""
+    posterior = Posterior(X.copy(), y.copy(), fit.m_a.copy(), fit.Sigma_a.copy(), fit.m_be.copy(), fit.Sigma_be.copy())
+    for sign in (1.0, -1.0):
+        while np.count_nonzero(posterior.signs == sign) > budget:
+            posterior = without(posterior, worst(posterior, sign))
+    return posterior
+
+
+def worst(posterior: Posterior, sign: float) -> int:
+    """The member of a buffer that speaks least for its class, the first of equals."""
+    members = np.flatnonzero(posterior.signs == sign)
+    return int(members[np.argmin(sign * posterior.m_a[members])])
+
+
+def without(posterior: Posterior, r: int) -> Posterior:
+    """The same with one point's weight integrated out."""
+    return posterior._replace(
+        points=np.delete(posterior.points, r, axis=0),
+        signs=np.delete(posterior.signs, r),
+        m_a=np.delete(posterior.m_a, r),
+        Sigma_a=np.delete(np.delete(posterior.Sigma_a, r, axis=0), r, axis=1),
+    )
+
+
+def stepped(
+    posterior: Posterior, pool: KernelPool, plan: StepPlan, x: Floats, sign: float, budget: int, n_neighbors: int
+) -> Posterior:
+    """The posterior after one more example."""
+    others = np.flatnonzero(posterior.signs != sign)
+    distances = cdist(x[None], posterior.points[others], "sqeuclidean")[0]
+    nearest = posterior.points[others[np.argsort(distances, kind="stable")[:n_neighbors]]]
+    columns, signs = np.vstack([x[None], nearest]), np.concatenate([[sign], np.full(len(nearest), -sign)])
+    if np.count_nonzero(posterior.signs == sign) >= budget:
+        leaving = worst(posterior, sign)
+        columns, signs = np.vstack([columns, posterior.points[leaving]]), np.append(signs, sign)
+        posterior = without(posterior, leaving)
+    if len(nearest) == 0:
+        return _appended(posterior, x, sign, posterior.m_a, posterior.Sigma_a, np.zeros(posterior.m_a.size), 0.0, 1.0)
+    return _learned(posterior, pool, plan, x, sign, columns, signs)
+
+
+def _appended(
+    posterior: Posterior,
+    x: Floats,
+    sign: float,
+    m_old: Floats,
+    Sigma_old: Floats,
+    covariance: Floats,
+    mean: float,
+    variance: float,
+) -> Posterior:
+    n = posterior.m_a.size
+    Sigma = np.empty((n + 1, n + 1))
+    Sigma[:n, :n] = Sigma_old
+    Sigma[n, :n] = Sigma[:n, n] = covariance
+    Sigma[n, n] = variance
+    return posterior._replace(
+        points=np.vstack([posterior.points, x[None]]),
+        signs=np.append(posterior.signs, sign),
+        m_a=np.append(m_old, mean),
+        Sigma_a=Sigma,
+    )
+
+
+def _learned(
+    posterior: Posterior, pool: KernelPool, plan: StepPlan, x: Floats, sign: float, columns: Floats, signs: Floats
+) -> Posterior:
+    P, Nt = pool.size, signs.size
+    # W[n, (m, i)] = k_m(point n, column i), and the same row for the newest point.
+    W = pool.matrices(columns, posterior.points).reshape(P * Nt, -1).T
+    newest = pool.matrices(columns, x[None]).reshape(P * Nt)
+    A = posterior.Sigma_a @ W
+    H = W.T @ A
+    D, U = scipy.linalg.eigh(0.5 * (H + H.T), check_finite=False, overwrite_a=True, driver="evd")
+    D, U = np.maximum(D, 0.0), np.ascontiguousarray(U)
+    before = W.T @ posterior.m_a
+    precision_be = scipy.linalg.inv(posterior.Sigma_be, check_finite=False)
+    precision_be = 0.5 * (precision_be + precision_be.T)
+    problem = StepProblem(U, D, U.T @ newest, U.T @ before, signs, precision_be, precision_be @ posterior.m_be)
+    state = empty_step_state(P, Nt)
+    _start(state, plan, posterior, before.reshape(P, Nt), signs)
+    if iterate(problem, plan, state) < 0:
+        raise FloatingPointError("A precision matrix of the step is not positive definite.")
+    levels = state.levels
+    v, w = levels[V_OF_A], levels[VARIANCE]
+    q = 1.0 / (1.0 + v * D)
+    AU = A @ U
+    h = -v * (AU @ (problem.newest_hat * q))
+    m_old = posterior.m_a + v * (AU @ (q * state.direction_hat))
+    heard = v * D >= _DROPPED
+    B = AU[:, heard] * np.sqrt(v * q[heard])
+    Sigma_old = posterior.Sigma_a - B @ B.T + w * np.outer(h, h)
+    Sigma_old = 0.5 * (Sigma_old + Sigma_old.T)
+    learned = _appended(posterior, x, sign, m_old, Sigma_old, w * h, float(levels[NEWEST]), float(w))
+    return learned._replace(m_be=state.m_be, Sigma_be=state.Sigma_be)
+
+
+def _start(state: StepState, plan: StepPlan, posterior: Posterior, said: Floats, signs: Floats) -> None:
+    """From the current scores of the columns, or from their labels."""
+    levels = state.levels
+    state.m_be[:], state.Sigma_be[:] = posterior.m_be, posterior.Sigma_be
+    state.Z[:] = said
+    levels[[XI, PHI, ETA, INVERSE_SCALE]] = 1.0
+    if plan.start == FROM_SCORES:
+        levels[V] = levels[C] = 1.0
+        state.M_G[:] = said
+        state.m_f[:], state.s_f[:] = posterior.m_be[1:] @ said + posterior.m_be[0], 1.0
+    else:
+        levels[V], levels[C] = plan.v_shape / plan.v_rate, plan.c_shape / plan.c_rate
+        state.M_G[:] = signs
+        state.m_f[:], state.s_f[:] = signs, 1.0
+    np.fill_diagonal(state.Sigma_g, 1.0 / levels[V])

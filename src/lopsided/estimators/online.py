@@ -1,0 +1,123 @@
+"""Learning one example at a time: batches in order, test-then-train scores, and the fast path for single examples."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.compiled import Floats, bound
+from lopsided.core.points import first_not_finite
+from lopsided.estimators import encoding
+from lopsided.estimators.base import Classifier
+from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, settle
+
+
+class OnlineClassifier(Classifier):
+    """Base of the learners that learn one example at a time."""
+
+    _ways_to_learn: ClassVar[str] = "'fit', 'partial_fit' or 'learn_one'"
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows, in the order given; the same as learning from them one by one.
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_samples, n_features)
+        y : vector of labels; one class alone is fine
+        classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
+        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+        """
+        X, signs, weights = self._next(X, y, classes, sample_weight)
+        if (weights > 0).any():
+            self._absorb(X, signs, weights)
+        return self
+
+    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
+        """Test, then train: for each row the score of the model before that row, then learn from it.
+
+        The scores are never shifted by `threshold_`.
+        """
+        X, signs, weights = self._next(X, y, classes, None)
+        return self._absorb(X, signs, weights, every_score=True)
+
+    def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
+        """Check a batch against what is known, and only then begin or go on."""
+        first = not self._started
+        if first:
+            self._check_parameters()
+        with encoding.shape_unchanged_on_error(self):
+            X, y, weights = self._checked(X, y, sample_weight, first=first)
+            labels = self._labels_for(y, classes)
+            signs = labels.signs(y)
+        if first:
+            self._begin(labels)
+        else:
+            self._set_labels(labels)
+        return X, signs, weights
+
+    def _labels_for(self, y: npt.NDArray[Any], classes: Any) -> LabelMap:
+        named = None if classes is None else map_of_classes(classes, self.pos_label)
+        if not self._started:
+            return named or map_of_labels(y, self.pos_label)
+        if named is not None and self._labels.settled and named.classes.tolist() != self._labels.classes.tolist():
+            raise ValueError(
+                f"The 'classes' parameter must stay what it was, {self._labels.classes.tolist()}. "
+                f"Got {named.classes.tolist()} instead."
+            )
+        return named or settle(self._labels, y, self.pos_label)
+
+    # ---------------------------------------------------------------- one example
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn from one example: a 1-d array and its label. The fast path for single examples."""
+        if not self._started:
+            return self.partial_fit(np.asarray(x)[None, ...], [y])
+        self._take_one(x)
+        sign = self._labels.sign_of.get(y) if self._labels.settled else None
+        if sign is None:
+            self._set_labels(self._labels_for(encoding.checked_labels(self, [y], 1), None))
+            sign = float(self._labels.signs(np.asarray([y]))[0])
+        self._memory.remember_one(sign, self._learn_one(sign))
+        if not self._has_warned:
+            self._warn_of_divergence()
+        return self
+
+    def score_one(self, x: Any) -> float:
+        """`decision_function` for one example, a 1-d array. The fast path for single examples."""
+        self._check_started()
+        self._take_one(x)
+        return self._score_one() - self.threshold_
+
+    def _learn_one(self, sign: float) -> float:
+        """`_learn` for the example in `self._one_row`."""
+        self._one_sign[0] = sign
+        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=False)[0])
+
+    def _score_one(self) -> float:
+        """`_score` for the example in `self._one_row`."""
+        return float(self._score(self._one_row)[0])
+
+    def _take_one(self, x: Any) -> None:
+        """Check one example and write it where compiled code reads it."""
+        x, one = np.asarray(x, dtype=np.float64), self._one_x
+        if x.shape != one.shape:
+            raise ValueError(
+                f"The example x of {type(self).__name__} must be a 1-d array of {one.size} features. "
+                f"Got shape {x.shape}."
+            )
+        one[:] = x
+        bad = self._one_check()
+        if bad >= 0:
+            raise ValueError(
+                f"The example x of {type(self).__name__} contains NaN or infinity. Every feature must be finite. "
+                f"Got {x[bad]} in feature {bad}."
+            )
+
+    def _prepare_for_one(self) -> None:
+        """The arrays through which single examples go in and out of compiled code."""
+        self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
+        self._one_x = self._one_row.dense[0]
+        self._one_check = bound(first_not_finite, self._one_x)
+        self._one_sign, self._one_score = np.ones(1), np.zeros(1)
