@@ -18,8 +18,9 @@ from lopsided.metrics import auroc
 from oracles import b2rmk as naive
 
 VARIANTS = {
-    "published": {},
-    "default": {"start": "label", "prior_v": (10.0, 1.0), "prior_c": (10.0, 1.0)},
+    "published": ({"variant": "published"}, {}),
+    "scores": ({"refit": None}, {}),
+    "label": ({"start": "label", "refit": None}, {"start": "label", "prior_v": (10.0, 1.0), "prior_c": (10.0, 1.0)}),
 }
 
 
@@ -160,8 +161,8 @@ def test_it_learns_from_a_whole_set_only():
 def test_after_sixty_steps_the_online_learner_is_the_naive_one(variant, options):
     X, y = problem(100)
     shared = {"budget": 100, "warm_up": 35, "max_sweeps": 20} | options
-    learner = lp.OB2RMK(variant, **shared)
-    oracle = naive.OB2RMK(**shared, **VARIANTS[variant])
+    ours, theirs = VARIANTS[variant]
+    learner, oracle = lp.OB2RMK(**shared, **ours), naive.OB2RMK(**shared, **theirs)
     expected = np.array([oracle.step(x, label) for x, label in zip(X, y, strict=True)])
     scores = learner.progressive_scores(X, y)
     assert (scores[:35] == 0.0).all()
@@ -170,6 +171,21 @@ def test_after_sixty_steps_the_online_learner_is_the_naive_one(variant, options)
     assert np.abs(learner.kernel_weights_ - oracle.m_be[1:]).max() < 1e-8
     assert learner.n_support_ == len(oracle.points) <= 2 * shared["budget"]
     assert learner.n_diverged_ == 0
+
+
+def test_a_refit_is_a_batch_fit_of_what_the_buffers_hold():
+    X, y = problem(90)
+    learner = lp.OB2RMK(warm_up=30, budget=20, refit=30).partial_fit(X[:59], y[:59])
+    before = learner.decision_function(X)
+    stepped = lp.OB2RMK(warm_up=30, budget=20, refit=None).partial_fit(X[:60], y[:60])
+    assert np.array_equal(
+        lp.OB2RMK(warm_up=30, budget=20, refit=None).partial_fit(X[:59], y[:59]).decision_function(X), before
+    )
+    learner.partial_fit(X[59:60], y[59:60])  # the 30th step
+    signs = stepped._posterior.signs[stepped._by_class()]
+    batch = lp.B2RMK(max_sweeps=40, tol=1e-4).fit(stepped.support_vectors_, signs)
+    assert np.allclose(learner.decision_function(X), batch.decision_function(X), rtol=0, atol=1e-8)
+    assert np.array_equal(learner.support_vectors_, stepped.support_vectors_)
 
 
 def test_sample_weights_multiply_the_cost():
@@ -189,19 +205,19 @@ def test_the_batch_fit_waits_for_both_classes_and_loses_nothing(variant):
     order = np.concatenate([np.flatnonzero(y < 0), np.flatnonzero(y > 0)])
     X, y = X[order], y[order]
     late = int((y < 0).sum())
-    learner = lp.OB2RMK(variant, warm_up=10)
+    learner = lp.OB2RMK(warm_up=10, **VARIANTS[variant][0])
     scores = learner.progressive_scores(X[: late + 1], y[: late + 1], classes=[-1, 1])
     assert (scores == 0.0).all() and learner.n_support_ == late + 1
     start = lp.B2RMK().fit(X[: late + 1], y[: late + 1])
     assert np.abs(learner.decision_function(X) - start.decision_function(X)).max() < 1e-9
-    short = lp.OB2RMK(variant).fit(X[late - 9 : late + 9], y[late - 9 : late + 9])  # fewer than warm_up
+    short = lp.OB2RMK(**VARIANTS[variant][0]).fit(X[late - 9 : late + 9], y[late - 9 : late + 9])  # fewer than warm_up
     assert short.n_support_ == 18 and np.ptp(short.decision_function(X)) > 0.1
 
 
 @pytest.mark.parametrize("stopped_at", [20, 90])
 def test_a_saved_model_goes_on_as_if_never_stopped(stopped_at, tmp_path):
     X, y = problem(120)
-    whole = lp.OB2RMK(budget=15, warm_up=30)
+    whole = lp.OB2RMK(budget=15, warm_up=30, refit=25)
     scores = whole.progressive_scores(X, y)
     model = clone(whole).partial_fit(X[:stopped_at], y[:stopped_at])
     model.learn_one(X[stopped_at], y[stopped_at])

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 from scipy.spatial.distance import cdist
 
-from lopsided.bayes.batch import BatchFit
+from lopsided.bayes.batch import BatchFit, fitted
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.core.bayes_step import (
     ETA,
@@ -65,6 +65,15 @@ def begun(fit: BatchFit, X: Floats, y: Floats, budget: int) -> Posterior:
         while np.count_nonzero(posterior.signs == sign) > budget:
             posterior = without(posterior, worst(posterior, sign))
     return posterior
+
+
+def refitted(posterior: Posterior, pool: KernelPool, sweeps: int, tol: float) -> Posterior:
+    """The posterior of a batch fit on what the buffers hold; as it was while they hold one class only."""
+    if np.unique(posterior.signs).size < 2:
+        return posterior
+    K, weights = pool.matrices(posterior.points, posterior.points), np.ones(posterior.signs.size)
+    fit, _, _ = fitted(K, posterior.signs, weights, max_sweeps=sweeps, tol=tol)
+    return posterior._replace(m_a=fit.m_a, Sigma_a=fit.Sigma_a, m_be=fit.m_be, Sigma_be=fit.Sigma_be)
 
 
 def worst(posterior: Posterior, sign: float) -> int:
