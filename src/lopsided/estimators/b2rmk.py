@@ -48,6 +48,7 @@ class B2RMK(Classifier):
     Attributes
     ----------
     kernel_weights_ : <e>. support_weights_ : <a>, for `support_vectors_`, the training set: positives, then negatives.
+    support_signs_ : their classes. `lopsided.report.figures.weights_figure(model)` draws both kinds of weights.
     elbo_ : the evidence lower bound after each sweep. n_sweeps_, converged_.
 
     Examples
@@ -152,6 +153,12 @@ class B2RMK(Classifier):
         """<a>: their weights (a copy)."""
         self._check_started()
         return self._a.copy()
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for an example of the rare class, -1 for one of the other (a copy)."""
+        self._check_started()
+        return self._signs.copy()
 
     @property
     def elbo_(self) -> Floats:

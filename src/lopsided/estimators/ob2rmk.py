@@ -245,6 +245,12 @@ class OB2RMK(OnlineClassifier):
         return self._posterior.m_a[self._by_class()].copy()
 
     @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy)."""
+        self._check_started()
+        return self._posterior.signs[self._by_class()].copy()
+
+    @property
     def nbytes_(self) -> int:
         """What the model holds, in bytes."""
         self._check_started()

@@ -192,3 +192,25 @@ def _as_markup(figure: Figure, salt: str) -> str:
     markup = re.sub(r"<metadata>.*?</metadata>", "", markup, flags=re.DOTALL)
     markup = re.sub(r'<g id="[\w.]+_\d+">', "<g>", markup)  # every drawing has its axes_1
     return markup.replace(_INK, "currentColor").strip()
+
+
+def weights_figure(model: Any) -> Figure:
+    """What a Bayesian ranker is made of: the weights of its kernels, and those of its examples by class.
+
+    A matplotlib figure, for `B2RMK` and `OB2RMK`: `weights_figure(model).savefig("weights.png")`.
+    """
+    figure = Figure(figsize=(_WIDTH, 3.2), layout="constrained")
+    of_kernels, of_examples = figure.subplots(1, 2, width_ratios=(1, 2))
+    kernels = model.kernel_weights_
+    of_kernels.bar(np.arange(1, kernels.size + 1), kernels, color=_COMMON)
+    of_kernels.set_title("weights of the kernels")
+    of_kernels.set_xlabel("kernel")
+    weights, is_rare = model.support_weights_, model.support_signs_ > 0
+    places = np.arange(weights.size)
+    for chosen, colour, name in ((is_rare, _RARE, "rare class"), (~is_rare, _COMMON, "other class")):
+        of_examples.vlines(places[chosen], 0.0, weights[chosen], color=colour, label=name)
+    of_examples.axhline(0.0, color="grey", linewidth=0.6)
+    of_examples.set_title("weights of the examples")
+    of_examples.set_xlabel("example")
+    of_examples.legend(frameon=False)
+    return figure
