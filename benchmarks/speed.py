@@ -28,7 +28,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.datasets import overlapping
 from lopsided.metrics import auroc
-from speed_of_batches import dense_table, linear_table, pass_microseconds, pool_table
+from speed_of_batches import bayes_table, dense_table, linear_table, pass_microseconds, pool_table
 
 HERE = Path(__file__).parent
 FEATURES = (8, 20, 60)
@@ -289,6 +289,7 @@ def main() -> None:
         ("Bounded classifiers on sparse rows", bounded_table),
         ("Dense rows of many features", dense_table),
         ("Linear learners", linear_table),
+        ("Bayesian rankers", bayes_table),
         ("A pool in threads (the only table with two cores)", pool_table),
         ("Next to other libraries, 20 features, one example at a time", others_table),
         ("Getting started", start_table),

@@ -140,8 +140,7 @@ def _learned(
     W = pool.matrices(columns, posterior.points).reshape(P * Nt, -1).T
     newest = pool.matrices(columns, x[None]).reshape(P * Nt)
     A = posterior.Sigma_a @ W
-    H = W.T @ A
-    D, U = scipy.linalg.eigh(0.5 * (H + H.T), check_finite=False, overwrite_a=True, driver="evd")
+    D, U = np.linalg.eigh(W.T @ A)  # of one triangle: it is symmetric but for rounding
     D, U = np.maximum(D, 0.0), np.ascontiguousarray(U)
     before = W.T @ posterior.m_a
     precision_be = scipy.linalg.inv(posterior.Sigma_be, check_finite=False)
@@ -154,13 +153,14 @@ def _learned(
     levels = state.levels
     v, w = levels[V_OF_A], levels[VARIANCE]
     q = 1.0 / (1.0 + v * D)
-    AU = A @ U
-    h = -v * (AU @ (problem.newest_hat * q))
-    m_old = posterior.m_a + v * (AU @ (q * state.direction_hat))
+    h = -v * (A @ (U @ (problem.newest_hat * q)))
+    m_old = posterior.m_a + v * (A @ (U @ (q * state.direction_hat)))
     heard = v * D >= _DROPPED
-    B = AU[:, heard] * np.sqrt(v * q[heard])
-    Sigma_old = posterior.Sigma_a - B @ B.T + w * np.outer(h, h)
-    Sigma_old = 0.5 * (Sigma_old + Sigma_old.T)
+    B = A @ (U[:, heard] * np.sqrt(v * q[heard]))
+    # What is subtracted and added comes out exactly symmetric.
+    Sigma_old = posterior.Sigma_a - B @ B.T
+    root = np.sqrt(w) * h
+    Sigma_old += np.multiply.outer(root, root)
     learned = _appended(posterior, x, sign, m_old, Sigma_old, w * h, float(levels[NEWEST]), float(w))
     return learned._replace(m_be=state.m_be, Sigma_be=state.Sigma_be)
 
