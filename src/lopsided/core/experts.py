@@ -49,7 +49,10 @@ def ranking_of(rankings: Ranking, index: int) -> Ranking:
 @compiled
 def judge(experts: Experts, plan: ExpertsPlan, t: int, y: float, scores: Floats) -> None:
     """Count the scores that all experts gave to example t (from 1), whose label is now known."""
+    # A negative that nobody calls positive, which most examples are, leaves F1 as it was.
+    changes = plan.measure != F1 or plan.refresh > 1 or y > 0.0
     for j in range(scores.size):
+        changes = changes or scores[j] > 0.0
         counts = experts.counts[j]
         if plan.fade < 1.0:
             for i in range(counts.size):
@@ -57,7 +60,7 @@ def judge(experts: Experts, plan: ExpertsPlan, t: int, y: float, scores: Floats)
         count_call(counts, y, scores[j])
         if plan.ranks:
             observe(ranking_of(experts.rankings, j), plan.ranking, y, scores[j])
-    refreshes = t % plan.refresh == 0
+    refreshes = changes and t % plan.refresh == 0
     if refreshes:
         for j in range(scores.size):
             experts.standing[ACHIEVED, j] = achieved_by(experts, plan, plan.measure, j)
