@@ -61,15 +61,15 @@ def bytes_of(learner):
     return sum(array.nbytes for array in arrays_of(parts))
 
 
-def assert_same_model(one, other, except_for=()):
-    """Bit for bit: every array, what is remembered of scores, and the future of the random stream."""
+def assert_same_model(one, other, except_for=(), rounding=0.0):
+    """Bit for bit (or to rounding): every array, what is remembered of scores, the future of the random stream."""
     first, second = one._arrays(), other._arrays()
     assert first.keys() == second.keys()
     for name in first.keys() - set(except_for):
-        np.testing.assert_array_equal(first[name], second[name], err_msg=name, strict=True)
+        np.testing.assert_allclose(first[name], second[name], rtol=rounding, atol=rounding, err_msg=name)
     np.testing.assert_array_equal(one._memory.counts, other._memory.counts)
-    np.testing.assert_array_equal(one._memory.positive, other._memory.positive)
-    np.testing.assert_array_equal(one._memory.negative, other._memory.negative)
+    np.testing.assert_allclose(one._memory.positive, other._memory.positive, rtol=rounding, atol=rounding)
+    np.testing.assert_allclose(one._memory.negative, other._memory.negative, rtol=rounding, atol=rounding)
     np.testing.assert_array_equal(_future(one), _future(other))
 
 
