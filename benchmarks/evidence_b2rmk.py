@@ -24,6 +24,7 @@ import numpy as np
 
 from lopsided import B2RMK, OB2RMK
 from lopsided.metrics import auroc
+from pages import write_measured
 
 # set: batch (mean), online (mean), as published
 PUBLISHED = {
@@ -38,7 +39,6 @@ PUBLISHED = {
     "segment": (None, 0.984),
     "svmguide3": (None, 0.732),
 }
-MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def one_run(folder: Path, name: str, run: int) -> dict[str, float]:
@@ -100,10 +100,7 @@ def main() -> None:
             lines.append(f"| {name} | {' | '.join(cells)} | {cost} |")
             print(lines[-1], flush=True)
     if arguments.markdown:
-        page = arguments.markdown.read_text()
-        before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
-        text = f"{arguments.runs} runs a set.\n\n" + "\n".join(lines)
-        arguments.markdown.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+        write_measured(arguments.markdown, f"{arguments.runs} runs a set.\n\n" + "\n".join(lines))
 
 
 if __name__ == "__main__":

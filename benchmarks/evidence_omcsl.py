@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.metrics import auroc, average_precision, f1
+from pages import write_measured
 
 RATES = [(rate, decay) for rate in (0.01, 0.1, 1.0, 10.0) for decay in (True, False)]
 MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {"F": f1, "AUROC": auroc, "AUPRC": average_precision}
@@ -119,12 +121,12 @@ def table(folder: Path, name: str, splits: int) -> list[str]:
         for method, settings in candidates(measure).items():
             train, _ = parts(y, 0)
             rows, labels = X[train], y[train]
-            online = [area(labels, empty(s).progressive_scores(rows, labels)) for s in settings]
+            online = [area(labels, clone(s).progressive_scores(rows, labels)) for s in settings]
             best = settings[int(np.argmax(online))]
             results = []
             for seed in range(splits):
                 train, test = parts(y, seed)
-                learner = empty(best).partial_fit(X[train], y[train])
+                learner = clone(best).partial_fit(X[train], y[train])
                 results.append(area(y[test], learner.decision_function(X[test])))
             mean, spread = float(np.mean(results)), float(np.std(results))
             published = known.get(method, (None, None, None))[position]
@@ -140,11 +142,6 @@ def table(folder: Path, name: str, splits: int) -> list[str]:
     return lines
 
 
-def empty(learner: Any) -> Any:
-    """The same learner, empty."""
-    return type(learner)(**learner.get_params(deep=False))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with the npz files")
@@ -155,10 +152,7 @@ def main() -> None:
     tables = [table(arguments.data, name, arguments.splits) for name in arguments.sets.split(",")]
     text = "\n\n".join("\n".join(lines) for lines in tables)
     if arguments.markdown:
-        page = arguments.markdown.read_text()
-        begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
-        page = f"{page.split(begin)[0]}{begin}\n{arguments.splits} splits.\n\n{text}\n{end}{page.split(end)[1]}"
-        arguments.markdown.write_text(page)
+        write_measured(arguments.markdown, f"{arguments.splits} splits.\n\n{text}")
 
 
 if __name__ == "__main__":

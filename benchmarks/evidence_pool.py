@@ -13,11 +13,13 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 
 from evidence_koil import PUBLISHED, load
 from lopsided import KOIL, ExpertPool, KernelPA
 from lopsided.datasets import load_keel
 from lopsided.metrics import auroc, average_precision
+from pages import write_measured
 from which_learner import SETS
 
 MEMBERS = [KOIL(gamma=2.0**g, C=2.0**c) for g in range(-6, 7) for c in (-4, -2, 0, 2, 4, 6)]
@@ -63,7 +65,7 @@ def stream_table() -> list[str]:
     found = []
     for name in SETS:
         stream = load_keel(name)
-        scores = [_progressive(pool, stream) for pool in pools.values()]
+        scores = [clone(pool).progressive_scores(stream.X, stream.y, classes=[0, 1]) for pool in pools.values()]
         found.append([(auroc(stream.y, s), average_precision(stream.y, s)) for s in scores])
         lines.append(f"| {name} | " + " | ".join(f"{a:.3f} / {p:.3f}" for a, p in found[-1]) + " |")
         print(lines[-1], flush=True)
@@ -73,11 +75,6 @@ def stream_table() -> list[str]:
     return lines
 
 
-def _progressive(pool: ExpertPool, stream: object) -> np.ndarray:
-    fresh = ExpertPool(**pool.get_params(deep=False))
-    return fresh.progressive_scores(stream.X, stream.y, classes=[0, 1])  # type: ignore[attr-defined]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with the npz files")
@@ -85,9 +82,7 @@ def main() -> None:
     arguments = parser.parse_args()
     text = "\n".join(published_table(arguments.data)) + "\n\n" + "\n".join(stream_table())
     if arguments.markdown:
-        page = arguments.markdown.read_text()
-        begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
-        arguments.markdown.write_text(f"{page.split(begin)[0]}{begin}\n{text}\n{end}{page.split(end)[1]}")
+        write_measured(arguments.markdown, text)
 
 
 if __name__ == "__main__":

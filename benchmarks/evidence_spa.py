@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import lopsided as lp
+from pages import write_measured
 
 GAMMA = 0.4
 RATES = [10.0**e for e in range(-3, 4)]
@@ -185,14 +186,7 @@ def main() -> None:
     tables = [part(arguments.data, arguments.permutations) for part in (table_5, table_3, budget_table, table_2)]
     text = "\n\n".join("\n".join(lines) for lines in reversed(tables))
     if arguments.markdown:
-        page = arguments.markdown.read_text()
-        begin, end = "<!-- measured: begin -->", "<!-- measured: end -->"
-        page = (
-            page.split(begin)[0]
-            + f"{begin}\n{arguments.permutations} permutations.\n\n{text}\n{end}"
-            + page.split(end)[1]
-        )
-        arguments.markdown.write_text(page)
+        write_measured(arguments.markdown, f"{arguments.permutations} permutations.\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.datasets import overlapping
 from lopsided.metrics import auroc
+from pages import write_measured
 from speed_of_batches import bayes_table, dense_table, linear_table, pass_microseconds, pool_table
 
 HERE = Path(__file__).parent
@@ -35,7 +36,6 @@ FEATURES = (8, 20, 60)
 BUDGET, NEIGHBOURS = 100, 10
 WARM, ROWS, SINGLE = 5_000, 20_000, 3_000
 REPETITIONS = 7
-MARKS = ("<!-- measured: begin -->", "<!-- measured: end -->")
 
 
 def fastest(work: Callable[[], None], repetitions: int = REPETITIONS) -> float:
@@ -299,9 +299,7 @@ def main() -> None:
         print(text, flush=True)
         parts += [f"### {title}", text]
     if arguments.write:
-        page = arguments.write.read_text()
-        before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
-        arguments.write.write_text(before + MARKS[0] + "\n" + "\n\n".join(parts) + "\n" + MARKS[1] + after)
+        write_measured(arguments.write, "\n\n".join(parts))
 
 
 if __name__ == "__main__":

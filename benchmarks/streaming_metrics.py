@@ -21,7 +21,8 @@ import numpy as np
 
 import lopsided as lp
 from lopsided.metrics import AUPRC, AUROC, Confusion, WindowedAUROC, auroc, average_precision
-from speed import MARKS, fastest, machine, single_microseconds
+from pages import write_measured
+from speed import fastest, machine, single_microseconds
 
 Array = Any
 ROWS, REPETITIONS = 20_000, 3
@@ -201,9 +202,7 @@ def main() -> None:
         print(text, flush=True)
         parts += [f"### {title}", text]
     if arguments.write:
-        page = arguments.write.read_text()
-        before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
-        arguments.write.write_text(before + MARKS[0] + "\n" + "\n\n".join(parts) + "\n" + MARKS[1] + after)
+        write_measured(arguments.write, "\n\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ made once; of the N^3 work of a sweep only one Cholesky inverse is left.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy.linalg import lapack
 
@@ -36,7 +34,7 @@ def inverse_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
 
 
 class BatchFit:
-    """The posterior of one training set. `costs` are the products C_ij of a pair's positive and negative."""
+    """The posterior of one training set. A pair costs C times the weights of its positive and its negative."""
 
     def __init__(self, K: Floats, y: Floats, weights: Floats, C: float = 1.0) -> None:
         self.P, self.N = K.shape[0], y.size
@@ -194,4 +192,4 @@ def fitted(
         if before is not None and float(np.abs(now - before).max()) < tol * max(1.0, float(np.ptp(now))):
             return fit, bounds, True
         before = now
-    return fit, bounds, math.isinf(tol)
+    return fit, bounds, False

@@ -15,15 +15,21 @@ _FORGOTTEN = 1e-200  # a class that has faded so far is missing again; the small
 def count_calls(counts: Floats, fade: float, labels: Floats, scores: Floats) -> None:
     """Many examples, in order; a score > 0 calls positive."""
     for t in range(scores.size):
-        if fade < 1.0:
-            for i in range(counts.size):
-                counts[i] *= fade
-            _forget(counts, TRUE_POSITIVES, FALSE_NEGATIVES)
-            _forget(counts, FALSE_POSITIVES, TRUE_NEGATIVES)
+        fade_counts(counts, fade)
         count_call(counts, labels[t], scores[t])
         z = labels[t] * scores[t]
         counts[LOSS] += max(-z, 0.0) + math.log1p(math.exp(-abs(z)))
         counts[WEIGHT] += 1.0
+
+
+@compiled
+def fade_counts(counts: Floats, fade: float) -> None:
+    """Let the past weigh less before a new example."""
+    if fade < 1.0:
+        for i in range(counts.size):
+            counts[i] *= fade
+        _forget(counts, TRUE_POSITIVES, FALSE_NEGATIVES)
+        _forget(counts, FALSE_POSITIVES, TRUE_NEGATIVES)
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.compiled import Floats, compiled
-from lopsided.core.confusion import count_call, f1_of
+from lopsided.core.confusion import count_call, f1_of, fade_counts
 from lopsided.core.exponential import exponential
 from lopsided.core.ranking import Ranking, RankingPlan, observe, precision_recall_area, ranked_rightly
 
@@ -54,9 +54,7 @@ def judge(experts: Experts, plan: ExpertsPlan, t: int, y: float, scores: Floats)
     for j in range(scores.size):
         changes = changes or scores[j] > 0.0
         counts = experts.counts[j]
-        if plan.fade < 1.0:
-            for i in range(counts.size):
-                counts[i] *= plan.fade
+        fade_counts(counts, plan.fade)
         count_call(counts, y, scores[j])
         if plan.ranks:
             observe(ranking_of(experts.rankings, j), plan.ranking, y, scores[j])

@@ -177,9 +177,3 @@ class B2RMK(Classifier):
         """Whether the scores had settled before `max_sweeps`."""
         self._check_started()
         return bool(self._converged[0])
-
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())

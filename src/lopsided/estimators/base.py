@@ -224,6 +224,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
         save_model(self, path)
 
+    @property
+    def nbytes_(self) -> int:
+        """What the model holds, in bytes, the learners that it is made of included."""
+        self._check_started()
+        return sum(array.nbytes for array in self._arrays().values()) + sum(part.nbytes_ for part in self._parts())
+
     # ---------------------------------------------------------------- conventions
 
     @property

@@ -41,9 +41,3 @@ class ColumnsLearner(CompiledLearner):
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight or a score infinite."""
         return self._columns.tally.item(DIVERGED)
-
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())

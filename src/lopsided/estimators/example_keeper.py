@@ -30,9 +30,3 @@ class ExampleKeeper(CompiledLearner):
 
     def _vectors_at(self, columns: npt.NDArray[np.int64]) -> Any:
         return vectors_at(self._points, columns)
-
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())

@@ -54,7 +54,7 @@ class ExpertPool(OnlineClassifier):
     ----------
     learners : the members, a list of learners. Members whose random_state is None get seeds from the pool's.
     measure : "auroc", "auprc" or "f1" (of a member's score > 0).
-    sharpness : how much a better measure counts: 20 was the best compromise on nine real streams, 0 counts all alike,
+    sharpness : how much a better measure counts: 20 serves where areas differ by hundredths, 0 counts all alike,
         infinity leaves only the best. For "sample" take 1000, as `OMCSL` does: a draw should not fall on a bad member.
     combine : "weighted", "best" or "sample".
     fade : weight of the past at each new example, in measures and moments; 1 keeps everything, less follows drift.
@@ -250,13 +250,6 @@ class ExpertPool(OnlineClassifier):
         """How many support vectors the members have together."""
         self._check_started()
         return sum(getattr(member, "n_support_", 0) for member in self.members_)
-
-    @property
-    def nbytes_(self) -> int:
-        """What the pool and its members hold, in bytes."""
-        self._check_started()
-        members = sum(array.nbytes for member in self.members_ for array in member._arrays().values())
-        return members + sum(array.nbytes for array in self._arrays().values())
 
     @property
     def n_diverged_(self) -> int:

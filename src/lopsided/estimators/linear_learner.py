@@ -42,12 +42,6 @@ class LinearLearner(CompiledLearner):
         self._check_started()
         return self._weights[-1:].copy()
 
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())
-
 
 class PointwiseLinearLearner(LinearLearner):
     """A linear learner that judges each example by its own score."""

@@ -41,7 +41,7 @@ class OB2RMK(OnlineClassifier):
     A step on (x, y): the k nearest of the other class, and, if the buffer of y is full, the member that speaks least
     for it, whose weight is integrated out. x gets a weight of its own; `n_iterations` updates of all factors follow.
 
-    Cost of one example: about 2.4 ms for 100 + 100 vectors and 18 kernels, and 1 ms more for the refits.
+    Cost of one example: two to three milliseconds for 100 + 100 vectors and 18 kernels, one or two more for refits.
     Memory: 8 (2 budget)^2 bytes, fixed once `warm_up` is over.
 
     Parameters
@@ -249,9 +249,3 @@ class OB2RMK(OnlineClassifier):
         """+1 for a vector of the rare class, -1 for one of the other (a copy)."""
         self._check_started()
         return self._posterior.signs[self._by_class()].copy()
-
-    @property
-    def nbytes_(self) -> int:
-        """What the model holds, in bytes."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values())
