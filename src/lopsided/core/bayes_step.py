@@ -1,7 +1,8 @@
 """The inner loop of an online Bayesian step, in the space of what the step's columns say.
 
 The n old weights a have the prior N(m_t, S_t). All that the loop needs of them is W'a for the R = P Nt kernel columns
-W; with H = W'S_t W = U D U' everything is diagonal in U, and no n x n matrix is inverted. Hats stand for U'.
+W; with H = W'S_t W = U D U' everything is diagonal in U, and no n x n matrix is inverted. Hats stand for U'. The
+columns are nearly dependent, so U has only the r < R directions in which D is not 0: in all others q = 1/(1 + vD) is 1.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ _SMALLEST_SQUARE = 1e-20
 
 
 class StepProblem(NamedTuple):
-    """What is given: U, D, U'k* (the newest point's row), U'W'm_t, the columns' signs, and the prior of (b, e)."""
+    """What is given: U (R x r), D, k* (the newest point's row), W'm_t, the columns' signs, and the prior of (b, e)."""
 
     U: Floats
     D: Floats
+    newest: Floats
     newest_hat: Floats
-    before_hat: Floats
+    before: Floats
     signs: Floats
     precision_be: Floats
     shift_be: Floats
@@ -57,6 +59,7 @@ class StepState(NamedTuple):
     m_f: Floats
     s_f: Floats
     levels: Floats
+    direction: Floats
     direction_hat: Floats
     weight: Floats
     hat: Floats
@@ -76,6 +79,7 @@ def empty_step_state(P: int, columns: int) -> StepState:
         m_f=np.zeros(columns),
         s_f=np.zeros(columns),
         levels=np.zeros(10),
+        direction=np.zeros(R),
         direction_hat=np.zeros(R),
         weight=np.zeros((columns, columns)),
         hat=np.zeros(R),
@@ -176,36 +180,45 @@ def _update_g(problem: StepProblem, state: StepState) -> bool:
 @compiled
 def _update_a(problem: StepProblem, state: StepState) -> None:
     """The newest weight, and what all weights together say in the columns (Z)."""
-    U, D, newest, before, v = problem.U, problem.D, problem.newest_hat, problem.before_hat, state.levels[V]
-    R, columns = D.size, problem.signs.size
-    direction, said = state.direction_hat, state.hat
-    for r in range(R):
-        direction[r] = -before[r]
-    for k in range(state.M_G.shape[0]):
-        for i in range(columns):
-            row, g = U[k * columns + i], state.M_G[k, i]
-            for r in range(R):
-                direction[r] += row[r] * g
+    U, D, newest, newest_hat, v = problem.U, problem.D, problem.newest, problem.newest_hat, state.levels[V]
+    rank, columns = D.size, problem.signs.size
+    direction, said = state.direction_hat[:rank], state.hat[:rank]
+    # Sums over all R directions: as if every q were 1, and then what the r directions of U change in them.
     information, along, trace, square = 0.0, 0.0, 0.0, 0.0
-    for r in range(R):
-        q = 1.0 / (1.0 + v * D[r])
-        information += newest[r] * newest[r] * q
-        along += newest[r] * q * direction[r]
-        trace += D[r] * q
-        square += (newest[r] * q) ** 2
-    variance = 1.0 / (state.levels[INVERSE_SCALE] + v * information)
-    mean = v * variance * along
-    for r in range(R):
-        direction[r] -= newest[r] * mean
-        said[r] = before[r] + v * D[r] / (1.0 + v * D[r]) * direction[r] + newest[r] * mean
+    for r in range(rank):
+        direction[r] = 0.0
     for k in range(state.M_G.shape[0]):
         for i in range(columns):
-            row, total = U[k * columns + i], 0.0
-            for r in range(R):
+            c = k * columns + i
+            row, pull = U[c], state.M_G[k, i] - problem.before[c]
+            information += newest[c] * newest[c]
+            along += newest[c] * pull
+            state.direction[c] = pull
+            for r in range(rank):
+                direction[r] += row[r] * pull
+    square = information
+    for r in range(rank):
+        q = 1.0 / (1.0 + v * D[r])
+        heard = v * D[r] * q  # 1 - q, without its cancellation
+        information -= newest_hat[r] * newest_hat[r] * heard
+        along -= newest_hat[r] * direction[r] * heard
+        trace += D[r] * q
+        square -= newest_hat[r] * newest_hat[r] * heard * (1.0 + q)
+    variance = 1.0 / (state.levels[INVERSE_SCALE] + v * max(information, 0.0))
+    mean = v * variance * along
+    for r in range(rank):
+        direction[r] -= newest_hat[r] * mean
+        said[r] = v * D[r] / (1.0 + v * D[r]) * direction[r]
+    for k in range(state.M_G.shape[0]):
+        for i in range(columns):
+            c = k * columns + i
+            row, total = U[c], problem.before[c] + newest[c] * mean
+            state.direction[c] -= newest[c] * mean
+            for r in range(rank):
                 total += row[r] * said[r]
             state.Z[k, i] = total
     state.levels[NEWEST], state.levels[VARIANCE] = mean, variance
-    state.levels[TRACE], state.levels[V_OF_A] = trace + variance * square, v
+    state.levels[TRACE], state.levels[V_OF_A] = trace + variance * max(square, 0.0), v
 
 
 @compiled

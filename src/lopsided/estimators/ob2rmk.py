@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from lopsided.bayes.batch import fitted
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.bayes.online import Posterior, begun, refitted, scores_of, stepped
-from lopsided.constraints import Constraint, choice, nothing, number, whole
+from lopsided.bayes.uncertainty import REMEMBERED, RankMemory, Ruler, scores_and_spreads
+from lopsided.constraints import Constraint, check_parameters, choice, nothing, number, whole
 from lopsided.core.bayes_step import FROM_LABEL, FROM_SCORES, StepPlan
 from lopsided.core.compiled import Floats
 from lopsided.core.points import Rows
+from lopsided.estimators import encoding
 from lopsided.estimators.b2rmk import BATCH
 from lopsided.estimators.encoding import dense_rows
 from lopsided.estimators.kernel_parameters import chosen_pool
@@ -24,6 +28,12 @@ _LARGEST = 1e150  # features whose squares overflow have no finite kernel value
 # How a step starts, and (shape, rate) of the priors of v and c.
 _STARTS = {"scores": (FROM_SCORES, 1.0, 1.0), "label": (FROM_LABEL, 10.0, 1.0)}
 _REFIT_SWEEPS, _REFIT_TOL = 40, 1e-4
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries that are loaded; to look for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 class OB2RMK(OnlineClassifier):
@@ -41,7 +51,10 @@ class OB2RMK(OnlineClassifier):
     A step on (x, y): the k nearest of the other class, and, if the buffer of y is full, the member that speaks least
     for it, whose weight is integrated out. x gets a weight of its own; `n_iterations` updates of all factors follow.
 
-    Cost of one example: two to three milliseconds for 100 + 100 vectors and 18 kernels, one or two more for refits.
+    How far to trust a score: `decision_function(X, return_std=True)` and `rank_interval`, both set right by what the
+    progressive ranks of the latest examples were off; the posterior alone is not honest about its width.
+
+    Cost of one example: two milliseconds for 100 + 100 vectors and 18 kernels, one more for refits.
     Memory: 8 (2 budget)^2 bytes, fixed once `warm_up` is over.
 
     Parameters
@@ -68,6 +81,8 @@ class OB2RMK(OnlineClassifier):
     >>> scores = ranker.progressive_scores(2 * stream.X - 1, stream.y)
     >>> round(auroc(stream.y[40:], scores[40:]), 3)
     0.955
+    >>> ranker.rank_interval([[0.0, 0.0], [0.9, 0.0]]).round(2).tolist()
+    [[0.98, 1.0], [0.11, 0.41]]
 
     References
     ----------
@@ -132,6 +147,7 @@ class OB2RMK(OnlineClassifier):
         self._waiting = np.zeros((0, n_features + 2))  # features, sign, weight
         # Examples, whether the batch fit has run, steps left out, steps since the last fit.
         self._counts = np.zeros(4, dtype=np.int64)
+        self._ruler, self._ranks = Ruler(0.0, 1.0), RankMemory()
 
     @property
     def _has_begun(self) -> bool:
@@ -139,17 +155,25 @@ class OB2RMK(OnlineClassifier):
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         X = dense_rows(rows, self.n_features_in_)
-        scores = np.zeros(signs.size)
-        for t in range(signs.size):
-            self._counts[0] += 1
-            if self._has_begun:
-                scores[t] = scores_of(self._posterior, self._pool, X[t : t + 1])[0]
-                self._step(X[t], float(signs[t]), float(weights[t]))
-            else:
-                self._waiting = np.vstack([self._waiting, np.concatenate([X[t], [signs[t], weights[t]]])])
-                if self._counts[0] >= self.warm_up:
-                    self._begin_if_possible()
-        return scores
+        # The matrices are small: threads of the BLAS would wait for each other longer than they work.
+        with _blas().limit(limits=1, user_api="blas"):
+            return np.array([self._learn_row(X[t], float(signs[t]), float(weights[t])) for t in range(signs.size)])
+
+    def _learn_row(self, x: Floats, sign: float, weight: float) -> float:
+        """Returns the score before."""
+        self._counts[0] += 1
+        if not self._has_begun:
+            self._waiting = np.vstack([self._waiting, np.concatenate([x, [sign, weight]])])
+            if self._counts[0] >= self.warm_up:
+                self._begin_if_possible()
+            return 0.0
+        (score,), (spread,) = scores_and_spreads(self._posterior, self._pool, x[None])
+        self._ranks.remember(self._on_ruler(score), spread / self._ruler.unit, sign)
+        self._step(x, sign, weight)
+        return float(score)
+
+    def _on_ruler(self, scores: Any) -> Any:
+        return (scores - self._ruler.zero) / self._ruler.unit
 
     def _step(self, x: Floats, sign: float, weight: float) -> None:
         plan = self._plan._replace(cost=self._plan.cost * weight)
@@ -165,8 +189,10 @@ class OB2RMK(OnlineClassifier):
             self._counts[2] += 1
         self._counts[3] += 1
         if self._counts[3] == self._refit_every:
-            self._posterior = refitted(self._posterior, self._pool, _REFIT_SWEEPS, _REFIT_TOL)
             self._counts[3] = 0
+            if np.unique(self._posterior.signs).size == 2:
+                self._posterior, scores = refitted(self._posterior, self._pool, _REFIT_SWEEPS, _REFIT_TOL)
+                self._ruler = Ruler.of(scores, self._posterior.signs)
 
     def _begin_if_possible(self) -> None:
         """The batch fit on all examples so far, if both classes are among them."""
@@ -176,7 +202,7 @@ class OB2RMK(OnlineClassifier):
         X = np.ascontiguousarray(X)
         K = self._pool.matrices(X, X)
         fit, _, _ = fitted(K, signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol))
-        self._posterior = begun(fit, X, signs, int(self.budget))
+        self._posterior, self._ruler = begun(fit, X, signs, int(self.budget)), Ruler.of(fit.scores, signs)
         self._waiting = self._waiting[:0]
         self._counts[1] = 1
 
@@ -188,8 +214,34 @@ class OB2RMK(OnlineClassifier):
         X = dense_rows(rows, self.n_features_in_)
         return scores_of(self._posterior, self._pool, X) if self._has_begun else np.zeros(X.shape[0])
 
+    def decision_function(self, X: Any, return_std: bool = False) -> Any:
+        """Ranking scores of the current model, as for every learner; with `return_std` also how far to trust them.
+
+        The second array is the posterior's standard deviation of each score times one factor, which makes it, seen
+        through the ranks among negatives, as large as what the ranks of the latest examples turned out to be off.
+        """
+        scores = super().decision_function(X)
+        if not return_std:
+            return scores
+        if not self._has_begun:
+            return scores, np.full(scores.size, np.inf)
+        rows = dense_rows(encoding.as_rows(encoding.checked_features(self, X, first=False)), self.n_features_in_)
+        return scores, scores_and_spreads(self._posterior, self._pool, rows)[1] * self._ranks.factor()
+
+    def rank_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """For each row an interval for the probability that it outranks a random negative, of shape (n_samples, 2).
+
+        Made from the ranks among the latest 100 negatives, widened to what the ranks of the latest 250 examples
+        turned out to be off, so that `coverage` of such intervals hold what later negatives say. It is [0, 1] until
+        20 negatives have been scored, and wide until 50 ranks could be compared.
+        """
+        check_parameters("rank_interval", {"coverage": coverage}, {"coverage": number(above=0, most=1)})
+        scores = self._raw_scores(X)
+        return np.stack(self._ranks.intervals(self._on_ruler(scores), float(coverage)), axis=1)
+
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return self._posterior._asdict() | {"waiting": self._waiting, "counts": self._counts}
+        kept = {"waiting": self._waiting, "counts": self._counts, "ruler": np.array(self._ruler)}
+        return self._posterior._asdict() | kept | {"ranks": self._ranks.ring, "ranks_count": self._ranks.count}
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         points = taken(arrays, "points", np.float64, (None, self.n_features_in_))
@@ -205,6 +257,10 @@ class OB2RMK(OnlineClassifier):
         self._waiting = taken(arrays, "waiting", np.float64, (None, self.n_features_in_ + 2))
         self._counts = taken(arrays, "counts", np.int64, (4,))
         in_range("counts", self._counts, 0, 2**62)
+        self._ruler = Ruler(*taken(arrays, "ruler", np.float64, (2,)).tolist())
+        self._ranks.ring = taken(arrays, "ranks", np.float64, (REMEMBERED, 3))
+        self._ranks.count = taken(arrays, "ranks_count", np.int64, (1,))
+        in_range("ranks_count", self._ranks.count, 0, 2**62)
         if not np.isin(self._posterior.signs, (-1.0, 1.0)).all():
             raise ModelFileError("The array 'signs' of the model file must hold -1 and 1. Got others: it is damaged.")
 
