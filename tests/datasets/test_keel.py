@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lopsided.datasets import keel_available, load_keel
-from lopsided.datasets.keel import _read_cells
+from lopsided.datasets.keel import read_cells
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_set_of_many_classes_is_refused():
 def test_header_lines_are_skipped(tmp_path):
     path = tmp_path / "toy.dat"
     path.write_text("@relation toy\n@data\n1, 2 , positive\n\n3,4,negative \n")
-    assert _read_cells(path) == [["1", "2", "positive"], ["3", "4", "negative"]]
+    assert read_cells(path) == [["1", "2", "positive"], ["3", "4", "negative"]]
 
 
 def test_the_package_is_located_but_not_imported():

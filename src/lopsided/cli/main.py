@@ -29,8 +29,10 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "datasets": Entry("lopsided.cli.datasets", "datasets", "List the data sets on this machine, and how to get more."),
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
+    "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Make a table of the papers again; compare it."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
 }
 

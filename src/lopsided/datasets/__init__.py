@@ -1,7 +1,26 @@
-"""Imbalanced data to try things on: sets of the KEEL repository and two synthetic ones."""
+"""Imbalanced data to try things on: KEEL, the papers, scikit-learn, synthetic streams, and a folder of your own."""
 
+from lopsided.datasets.catalogue import Available, available, how_to_get_more, load
 from lopsided.datasets.dataset import Dataset
+from lopsided.datasets.folder import folder_sets, load_from_folder
 from lopsided.datasets.keel import keel_available, load_keel
+from lopsided.datasets.papers import load_paper_set, paper_sets
 from lopsided.datasets.synthetic import four_clusters, overlapping
+from lopsided.datasets.transactions import transactions
 
-__all__ = ["Dataset", "four_clusters", "keel_available", "load_keel", "overlapping"]
+__all__ = [
+    "Available",
+    "Dataset",
+    "available",
+    "folder_sets",
+    "four_clusters",
+    "how_to_get_more",
+    "keel_available",
+    "load",
+    "load_from_folder",
+    "load_keel",
+    "load_paper_set",
+    "overlapping",
+    "paper_sets",
+    "transactions",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,12 @@ from numpy.typing import NDArray
 class Dataset:
     """Examples in the order in which they are to be learned.
 
-    `X` is float64, one example a row; `y` is 1 for the rare class and 0 for the other; `source` says where
-    the examples come from and `description` what was done to them.
+    `X` is float64, one example a row, an array or a CSR matrix; `y` is 1 for the class that matters and 0 for the
+    other; `source` says where the examples come from and `description` what was done to them.
+
+    Some sets have more to say: `folds` (n x repetitions) the published fold of each row, `inner_folds` the published
+    labellings for tuning, `n_train` how many of the rows, the first, were published as the training file, `delays` how
+    many rows later the label of each row becomes known.
 
     >>> import numpy as np
     >>> toy = Dataset("toy", np.zeros((4, 1)), np.array([0, 1, 0, 0]), ["x1"], "typed in", "four zeros")
@@ -22,11 +27,15 @@ class Dataset:
     """
 
     name: str
-    X: NDArray[np.float64]
+    X: Any
     y: NDArray[np.int64]
     feature_names: list[str]
     source: str
     description: str
+    folds: NDArray[np.int64] | None = None
+    inner_folds: NDArray[np.int64] | None = None
+    n_train: int | None = None
+    delays: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:

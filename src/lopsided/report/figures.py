@@ -214,3 +214,21 @@ def weights_figure(model: Any) -> Figure:
     of_examples.set_xlabel("example")
     of_examples.legend(frameon=False)
     return figure
+
+
+COLOURS = (*_LEARNERS, "#6c757d", "#d6336c", "#0c8599", "#74b816")
+
+
+def empty_figure(width: float, height: float) -> Figure:
+    """A figure of so many inches to draw on."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def drawing_style() -> Any:
+    """A context in which figures look like those of a report."""
+    return matplotlib.rc_context(_STYLE)
+
+
+def as_markup(figure: Figure, salt: str) -> str:
+    """Any figure as an svg element for a page."""
+    return _as_markup(figure, salt)

@@ -1,0 +1,136 @@
+"""`lopsided reproduce`: a table or figure of the papers, made again beside what was published."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+@click.command()
+@click.argument("table", metavar="TABLE")
+@click.option("--sets", help="Only these sets, by their published names, separated by commas.")
+@click.option("--methods", help="Only these methods, separated by semicolons (their names contain commas).")
+@click.option("--runs", type=click.IntRange(1), help="Runs a cell; by default as many as were published.")
+@click.option("--quick", is_flag=True, help="A first answer in a minute: few runs, coarse grids, small sets only.")
+@click.option("--data", type=click.Path(), help="A folder with the sets that PyPI lacks (see `lopsided datasets`).")
+@click.option(
+    "--output", type=click.Path(), default="reproduced", show_default=True, help="Folder for what is written."
+)
+@click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
+def reproduce(
+    table: str,
+    sets: str | None,
+    methods: str | None,
+    runs: int | None,
+    quick: bool,
+    data: str | None,
+    output: str,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Run every method of a published TABLE on the sets at hand; print published against reproduced.
+
+    TABLE is koil-3.2, koil-3.3, koil-4.1, oilk-1, spa-2, spa-3, spa-5, spa-6, omcsl-3, omcsl-4, b2rmk-2, b2rmk-3, or a
+    figure: koil-fig-3.1, koil-fig-3.2, koil-fig-3.3, oilk-fig-1, spa-fig-1, spa-fig-2, spa-fig-3, omcsl-fig-1,
+    b2rmk-fig-1, b2rmk-fig-2, b2rmk-fig-3; or `index`, which counts all that the output folder holds.
+
+    Writes TABLE.md, TABLE.json, TABLE.html, TABLE.png and the log TABLE.jsonl into the output folder. A cell that is in
+    the log is not run again, so an interrupted command goes on where it stopped.
+    """
+    folder = Path(output)
+    if table == "index":
+        from lopsided.reproduce.index import write_index
+
+        click.echo(write_index(folder))
+        return
+    from lopsided.evaluate import RunLog
+    from lopsided.reproduce.comparison import outcomes
+    from lopsided.reproduce.pages import summary, written
+    from lopsided.reproduce.registry import table_named
+    from lopsided.reproduce.running import QUICK_RUNS, cells, run_table, sets_at_hand
+    from lopsided.reproduce.table import Effort
+
+    chosen = table_named(table)
+    effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick)
+    at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
+    if not at_hand.ready:
+        raise click.UsageError(
+            f"The table {table} needs at least one of its sets ({', '.join(chosen.sets)}); none is at hand without "
+            "--data; `lopsided datasets` says how to get them"
+        )
+    log = RunLog(folder / f"{table}{'.quick' if quick else ''}.jsonl")
+    wanted = cells(chosen, at_hand, _names(methods, ";"))
+    with _progress(f"{table}", len(wanted)) as (advance, say):
+        for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):
+            advance(step.done, f"{step.set_name} {step.method}")
+            if step.error:
+                say(f"{step.set_name} {step.method} failed: {step.error}")
+    paths = written(chosen, log, at_hand.missing, folder, _command(table, sets, methods, runs, quick))
+    results = outcomes(chosen, log)
+    if as_json:
+        click.echo(json.dumps(summary(chosen, results, at_hand.missing)))
+    else:
+        _print_result(chosen, results)
+    click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
+
+
+def _names(text: str | None, separator: str) -> list[str] | None:
+    return [part.strip() for part in text.split(separator) if part.strip()] if text else None
+
+
+def _command(table: str, sets: str | None, methods: str | None, runs: int | None, quick: bool) -> str:
+    parts = ["lopsided reproduce", table, "--data DIR"]
+    for name, value in (("--sets", sets), ("--methods", methods), ("--runs", runs)):
+        if value is not None:
+            parts.append(f"{name} {json.dumps(value) if ' ' in str(value) else value}")
+    return " ".join(parts + (["--quick"] if quick else []))
+
+
+def _print_result(table: Any, results: Any) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from lopsided.reproduce.pages import result_grids, verdict_sentence
+
+    console = Console()
+    for grid in result_grids(table, results):
+        shown = Table(box=SIMPLE_HEAD)
+        for position, heading in enumerate(grid.headings):
+            shown.add_column(heading, justify="right" if position else "left", no_wrap=True)
+        for row in grid.rows:
+            shown.add_row(*row)
+        console.print(shown)
+    if results:
+        console.print(verdict_sentence(table, results).replace("**", ""), highlight=False)
+
+
+class _progress:  # noqa: N801 - reads like the context it is
+    """A bar on a terminal; a line for each cell otherwise."""
+
+    def __init__(self, what: str, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._console = Console(stderr=True)
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        self._bar = Progress(*columns, console=self._console, disable=not sys.stderr.isatty())
+        self._task = self._bar.add_task(what, total=total)
+        self._total = total
+
+    def __enter__(self) -> tuple[Any, Any]:
+        self._bar.__enter__()
+        return self._advance, lambda text: self._console.print(text, highlight=False, markup=False)
+
+    def __exit__(self, *exception: Any) -> None:
+        self._bar.__exit__(*exception)
+
+    def _advance(self, done: int, text: str) -> None:
+        self._bar.update(self._task, completed=done, description=text)
+        if self._bar.disable:
+            click.echo(f"{done}/{self._total} {text}", err=True)

@@ -1,0 +1,103 @@
+"""Sets in a folder of the user's: npz, LIBSVM, CSV or Parquet files, one set a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from lopsided.datasets.dataset import Dataset
+from lopsided.streams import open_stream
+
+_SUFFIXES = (".npz", ".libsvm", ".svm", ".svmlight", ".csv", ".tsv", ".parquet")
+_NEEDED = "X and y, or data, indices, indptr, shape and y"
+
+
+def folder_sets(folder: str | Path) -> dict[str, Path]:
+    """Name and file of every set in a folder, sorted by name; of two files with one name the npz counts."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ValueError(f"The folder of data sets must be an existing folder, got {str(folder)!r}.")
+    found: dict[str, Path] = {}
+    for suffix in reversed(_SUFFIXES):
+        for path in folder.glob(f"*{suffix}"):
+            if suffix != ".npz" or _is_set(path):
+                found[path.stem] = path
+    return dict(sorted(found.items()))
+
+
+def load_from_folder(folder: str | Path, name: str) -> Dataset:
+    """One set of a folder.
+
+    An npz file holds `X` (rows x features) or the parts of a CSR matrix (`data`, `indices`, `indptr`, `shape`), and `y`
+    with two labels, of which the larger is the class that matters. It may hold `idx_cv` and `idx_asso` (folds for
+    testing and for tuning, numbers from 1) and `n_train`. Of other files the label is as `lopsided evaluate` finds it.
+    `NAME+test` is NAME followed by NAME_test, with `n_train` between them.
+    """
+    sets = folder_sets(folder)
+    if name.endswith("+test") and {name[:-5], f"{name[:-5]}_test"} <= set(sets):
+        return _joined(load_from_folder(folder, name[:-5]), load_from_folder(folder, f"{name[:-5]}_test"))
+    if name not in sets:
+        known = ", ".join(sets) or "none"
+        raise ValueError(f"The name of a set in {folder} must be one of those there ({known}), got {name!r}.")
+    path = sets[name]
+    return _from_npz(path, name) if path.suffix == ".npz" else _from_rows(path, name)
+
+
+def _joined(train: Dataset, test: Dataset) -> Dataset:
+    X = np.vstack([train.X, test.X]) if isinstance(train.X, np.ndarray) else csr_array(vstack([train.X, test.X]))
+    y, source = np.concatenate([train.y, test.y]), f"{train.source}, then {test.source}"
+    return Dataset(train.name, X, y, train.feature_names, source, train.description, n_train=train.n_rows)
+
+
+def _is_set(path: Path) -> bool:
+    with np.load(path) as arrays:
+        return "y" in arrays.files and ("X" in arrays.files or "indptr" in arrays.files)
+
+
+def _from_npz(path: Path, name: str) -> Dataset:
+    with np.load(path) as file:  # never pickle: numpy refuses objects unless asked
+        parts = {key: file[key] for key in file.files}
+    X: Any
+    if "X" in parts:
+        X = np.ascontiguousarray(parts["X"], dtype=np.float64)
+    elif {"data", "indices", "indptr", "shape"} <= set(parts):
+        content = parts["data"].astype(np.float64), parts["indices"].astype(np.int32), parts["indptr"].astype(np.int32)
+        X = csr_array(content, shape=tuple(parts["shape"].tolist()))
+    else:
+        raise ValueError(f"The file {path} must hold {_NEEDED}, got {', '.join(sorted(parts))}.")
+    return Dataset(
+        name=name,
+        X=X,
+        y=_signs(path, parts["y"]),
+        feature_names=[f"x{position}" for position in range(1, X.shape[1] + 1)],
+        source=str(path),
+        description="as it is in the file",
+        folds=_integers(parts.get("idx_cv")),
+        inner_folds=_integers(parts.get("idx_asso")),
+        n_train=int(parts["n_train"]) if "n_train" in parts else None,
+    )
+
+
+def _from_rows(path: Path, name: str) -> Dataset:
+    stream = open_stream(path)
+    batches = list(stream)
+    dense = all(isinstance(batch.X, np.ndarray) for batch in batches)
+    X = np.vstack([batch.X for batch in batches]) if dense else csr_array(vstack([batch.X for batch in batches]))
+    names = stream.feature_names or [f"x{position}" for position in range(1, X.shape[1] + 1)]
+    y = _signs(path, np.concatenate([batch.y for batch in batches]))
+    return Dataset(name, X, y, names, str(path), "as it is in the file")
+
+
+def _signs(path: Path, y: NDArray[Any]) -> NDArray[np.int64]:
+    labels = np.unique(y)
+    if labels.size != 2:
+        raise ValueError(f"The labels in {path} must be two, got {labels[:5].tolist()}.")
+    return (y == labels[1]).astype(np.int64)
+
+
+def _integers(array: NDArray[Any] | None) -> NDArray[np.int64] | None:
+    return None if array is None else array.astype(np.int64)

@@ -1,0 +1,29 @@
+"""Judging learners: progressive validation, repeated runs over folds, tuning on inner folds, and significance."""
+
+from lopsided.evaluate.delays import delayed_scores
+from lopsided.evaluate.progressive import Evaluation, Record, RowByRow, progressive, progressive_scores_of
+from lopsided.evaluate.records import RunLog
+from lopsided.evaluate.significance import Comparison, compare_across_sets, paired_t_test, wins_ties_losses
+from lopsided.evaluate.splits import Split, fold_splits, inner_labellings, random_splits
+from lopsided.evaluate.tuning import Tuned, grid, tune
+
+__all__ = [
+    "Comparison",
+    "Evaluation",
+    "Record",
+    "RowByRow",
+    "RunLog",
+    "Split",
+    "Tuned",
+    "compare_across_sets",
+    "delayed_scores",
+    "fold_splits",
+    "grid",
+    "inner_labellings",
+    "paired_t_test",
+    "progressive",
+    "progressive_scores_of",
+    "random_splits",
+    "tune",
+    "wins_ties_losses",
+]

@@ -1,0 +1,163 @@
+"""The tables of KOIL and OILK: single kernels, many kernels, and the baselines beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lopsided import (
+    KOIL,
+    NORMA,
+    OAM,
+    OILK,
+    OPAUC,
+    RBP,
+    Forgetron,
+    MultiKernelKOIL,
+    OnlinePerceptron,
+    Projectron,
+    ProjectronPP,
+)
+from lopsided.evaluate import grid
+from lopsided.reproduce.protocols import folds
+from lopsided.reproduce.table import Method, Table, built
+
+_POWERS = [2.0**exponent for exponent in range(-10, 11)]
+_EVERY_SECOND = _POWERS[::2]
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "KOIL_RS++": {"policy": "reservoir", "loss": "hinge"},
+    "KOIL_FIFO++": {"policy": "fifo", "loss": "hinge"},
+    "KOIL2_RS++": {"policy": "reservoir", "loss": "squared_hinge"},
+    "KOIL2_FIFO++": {"policy": "fifo", "loss": "squared_hinge"},
+}
+_LARGE = {"letter", "shuttle", "Syn4"}  # a grid half as fine does for them
+
+
+def _koil(budget: int, n_neighbors: int, pairs: list[dict[str, Any]]) -> dict[str, Method]:
+    options: dict[str, Any] = {"budget": budget, "n_neighbors": n_neighbors, "learning_rate": 0.01}
+    return {name: Method(built(KOIL, **variant, **options), pairs) for name, variant in _VARIANTS.items()}
+
+
+def _baselines(budget: int, gammas: list[float]) -> dict[str, Method]:
+    both = 2 * budget
+    rates = [2.0**exponent for exponent in range(-12, 5, 2)]
+    return {
+        "Perceptron": Method(OnlinePerceptron),
+        "OAM_seq": Method(built(OAM, variant="seq", budget=budget), grid(C=_POWERS)),
+        "OPAUC": Method(OPAUC, grid(learning_rate=rates, regularization=[2.0**e for e in range(-10, 3, 2)])),
+        "NORMA": Method(
+            built(NORMA, budget=both),
+            grid(gamma=gammas, regularization=[2.0**e for e in range(-10, 1, 2)], learning_rate=[0.01, 0.1]),
+        ),
+        "RBP": Method(built(RBP, budget=both), grid(gamma=gammas)),
+        "Forgetron": Method(built(Forgetron, budget=both), grid(gamma=gammas)),
+        "Projectron": Method(built(Projectron, budget=both), grid(gamma=gammas, tol=[1e-8, 0.01, 0.1])),
+        "Projectron++": Method(built(ProjectronPP, budget=both), grid(gamma=gammas, tol=[1e-8, 0.01, 0.1])),
+    }
+
+
+def _single_kernel(set_name: str) -> Mapping[str, Method]:
+    synthetic = set_name.startswith("Syn")
+    values = _EVERY_SECOND if set_name in _LARGE else _POWERS
+    pairs = grid(gamma=values, C=values)
+    return (
+        _koil(50, 5, pairs) | _baselines(50, values) if synthetic else _koil(100, 10, pairs) | _baselines(100, values)
+    )
+
+
+def _many_kernels(set_name: str) -> Mapping[str, Method]:
+    options: dict[str, Any] = {"budget": 100, "n_neighbors": 10, "learning_rate": 0.01, "weight_rate": 0.01}
+    costs = grid(C=_EVERY_SECOND)
+    return {
+        name.replace("_", "_MKL_"): Method(built(MultiKernelKOIL, **variant, **options), costs)
+        for name, variant in _VARIANTS.items()
+    }
+
+
+def _oilk(set_name: str) -> Mapping[str, Method]:
+    gammas = [0.5 / 4.0**exponent for exponent in range(-5, 6)]  # sigma in 2^[-5:5]
+    costs = [2.0**exponent for exponent in range(-15, 11, 3)]
+    rates = [2.0**exponent for exponent in range(-15, -4, 2)]
+    settings = grid(gamma=gammas, C=costs, learning_rate=rates)
+    return {
+        "Perceptron": Method(OnlinePerceptron),
+        "OAM_seq": Method(built(OAM, variant="seq", budget=100), grid(C=_POWERS)),
+        "OAM_gra": Method(built(OAM, variant="gra", budget=100), grid(C=_POWERS)),
+        "NORMA": Method(
+            built(NORMA, budget=200), grid(gamma=gammas, regularization=_POWERS[:11:2], learning_rate=[0.01, 0.1])
+        ),
+        "OILK_FIFO": Method(built(OILK, policy="fifo", budget=200), settings),
+        "OILK_RS": Method(built(OILK, policy="reservoir", budget=200), settings),
+    }
+
+
+_SAME = {
+    name: name for name in ("sonar", "australian", "heart", "ionosphere", "diabetes", "glass", "german", "segment")
+}
+_REAL = _SAME | {name: name for name in ("satimage", "letter", "shuttle")}
+_OILK_SETS = ("sonar", "australian", "heart", "ionosphere", "fourclass", "segment", "satimage")
+_NOT_HERE = {
+    "svmguide2": "a set of three classes; how it was made two is not published",
+    "vowel": "which of its eleven classes is positive is not published",
+    "poker": "which rows and classes were taken is not published",
+}
+_TUNING = (
+    "Parameters are chosen once, on the training rows of the first split: all settings under the first published inner "
+    "labelling, the best 40 of them under all four (sets above 5,000 rows: the first only, and a grid half as fine)."
+)
+_BASELINES = (
+    "Perceptron, OAM and OPAUC are linear; NORMA, RBP, Forgetron, Projectron and Projectron++ have a Gaussian kernel, "
+    "tuned as KOIL's, and as many vectors as both buffers of KOIL together."
+)
+
+TABLES = [
+    Table(
+        name="koil-3.2",
+        title="KOIL and baselines on four synthetic sets",
+        sets={"Syn1": "s4", "Syn2": "s10", "Syn3": "s50", "Syn4": "s100"},
+        methods=_single_kernel,
+        perform=folds,
+        measures=("AUC",),
+        runs=20,
+        reference="KOIL_RS++",
+        remarks=(_TUNING, _BASELINES, "50 vectors a class, 5 neighbours."),
+    ),
+    Table(
+        name="koil-3.3",
+        title="KOIL and baselines on real sets",
+        sets=_REAL,
+        methods=_single_kernel,
+        perform=folds,
+        measures=("AUC",),
+        runs=20,
+        reference="KOIL_RS++",
+        remarks=(_TUNING, _BASELINES, "The authors' file of shuttle was not at hand: UCI's rows, random folds."),
+        impossible=_NOT_HERE,
+    ),
+    Table(
+        name="koil-4.1",
+        title="KOIL with 16 kernels",
+        sets=_REAL,
+        methods=_many_kernels,
+        perform=folds,
+        measures=("AUC",),
+        runs=20,
+        reference="KOIL_MKL_RS++",
+        remarks=("Only C is tuned, in 2^-10, 2^-8, ..., 2^10.",),
+        impossible=_NOT_HERE,
+    ),
+    Table(
+        name="oilk-1",
+        title="OILK and baselines",
+        sets={name: name for name in _OILK_SETS},
+        methods=_oilk,
+        perform=folds,
+        measures=("AUC",),
+        runs=20,
+        reference="OILK_FIFO",
+        remarks=(
+            "C in 2^-15, 2^-12, ..., 2^9, rate in 2^-15, 2^-13, ..., 2^-5, sigma in 2^-5, ..., 2^5; one buffer of 200. "
+            "Perceptron and OAM are linear.",
+        ),
+    ),
+]

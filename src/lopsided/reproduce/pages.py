@@ -1,0 +1,177 @@
+"""A table made again, as Markdown, JSON, a picture and one HTML page."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lopsided.evaluate import RunLog, compare_across_sets
+from lopsided.report import page
+from lopsided.report.contents import Grid
+from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins
+from lopsided.reproduce.published import source_of
+from lopsided.reproduce.table import Table
+
+_MARKS = {
+    Verdict.WITHIN: "✓",
+    Verdict.NEAR: "✓",
+    Verdict.BETTER: "+",
+    Verdict.WORSE: "−",
+    Verdict.NOT_RUN: "",
+}
+LEGEND = (
+    "A cell is *published → here*. ✓: within one published standard deviation (or the tolerance); +: better than that; "
+    "−: worse."
+)
+
+
+def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path, command: str) -> list[Path]:
+    """Write NAME.md, NAME.json, NAME.html and, with matplotlib, NAME.png into a folder; returns what was written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    results = outcomes(table, log)
+    paths = [folder / f"{table.name}.{kind}" for kind in ("md", "json", "html")]
+    paths[0].write_text(markdown(table, log, results, missing, command), encoding="utf-8")
+    paths[1].write_text(json.dumps(summary(table, results, missing), indent=1) + "\n", encoding="utf-8")
+    drawing = _drawn(table, log, results, folder)
+    paths[2].write_text(_html(table, log, results, missing, command, drawing), encoding="utf-8")
+    return paths + ([folder / f"{table.name}.png"] if drawing else [])
+
+
+def summary(table: Table, results: Sequence[Outcome], missing: Mapping[str, str]) -> dict[str, object]:
+    """For machines."""
+    return {
+        "table": table.name,
+        "title": table.title,
+        "source": source_of(table.name),
+        "tolerance": table.tolerance,
+        "counts": {verdict.value: number for verdict, number in counts(list(results)).items()},
+        "reached": sum(result.reaches for result in results),
+        "cells": [result.as_json() for result in results],
+        "missing": dict(missing),
+    }
+
+
+def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapping[str, str], command: str) -> str:
+    """The page."""
+    lines = [f"# {table.name}: {table.title}", "", f"{source_of(table.name)}.", "", f"```\n{command}\n```", ""]
+    if results:
+        lines += [verdict_sentence(table, results), "", LEGEND, ""]
+        for grid in result_grids(table, results):
+            lines += [*_as_markdown(grid), ""]
+    else:
+        lines += [f"![{table.title}]({table.name}.png)", ""]
+        lines += [*_as_markdown(curve_grid(table, log)), ""]
+    lines += _significance(table, log) if results else []
+    lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
+    lines += [f"- {name}: {reason}." for name, reason in missing.items()]
+    lines += [f"- Made with {_versions(log, table)}.", ""]
+    return "\n".join(lines)
+
+
+def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:
+    """How many cells are reproduced, in one sentence."""
+    run = [result for result in results if result.verdict is not Verdict.NOT_RUN]
+    number = counts(list(results))
+    if not run:
+        return "Nothing was run."
+    near = "0.3 points" if table.percent else "0.01"
+    return (
+        f"**{sum(result.reaches for result in run)} of {len(run)} figures** are within {near} of the published ones or "
+        f"better: {number[Verdict.WITHIN]} within one standard deviation, {number[Verdict.NEAR]} more within {near}, "
+        f"{number[Verdict.BETTER]} better, {number[Verdict.WORSE]} worse; {number[Verdict.NOT_RUN]} of the printed "
+        "figures were not run."
+    )
+
+
+def result_grids(table: Table, results: Sequence[Outcome]) -> list[Grid]:
+    """One grid for each measure: methods by sets."""
+    grids = []
+    for measure in dict.fromkeys(result.cell.measure for result in results):
+        of_measure = [result for result in results if result.cell.measure == measure]
+        sets = list(dict.fromkeys(r.cell.data for r in of_measure if r.verdict is not Verdict.NOT_RUN))
+        by_place = {(result.cell.method, result.cell.data): result for result in of_measure}
+        rows = []
+        for method in dict.fromkeys(result.cell.method for result in of_measure):
+            cells = [_cell(table, by_place.get((method, name))) for name in sets]
+            if any(cell != "-" for cell in cells):
+                rows.append([method, *cells])
+        grids.append(Grid([measure, *sets], rows))
+    return grids
+
+
+def _cell(table: Table, result: Outcome | None) -> str:
+    if result is None or result.verdict is Verdict.NOT_RUN:
+        return "-"
+    places = 2 if table.percent else 3
+    return f"{result.cell.value:.{places}f} → {result.mean:.{places}f} {_MARKS[result.verdict]}".rstrip()
+
+
+def curve_grid(table: Table, log: RunLog) -> Grid:
+    """The points of a picture as numbers."""
+    from lopsided.reproduce.pictures import curves
+
+    rows = [
+        [name, series, *(f"({x:g}, {y:.4g})" for x, y in points[:: max(1, len(points) // 6)])]
+        for name, of_set in curves(table, log).items()
+        for series, points in of_set.items()
+    ]
+    width = max((len(row) for row in rows), default=2)
+    return Grid(["set", "curve", *[""] * (width - 2)], [row + [""] * (width - len(row)) for row in rows], 2)
+
+
+def _significance(table: Table, log: RunLog) -> list[str]:
+    lines = []
+    record = wins(table, log)
+    if record:
+        text = ", ".join(f"{method} {won}/{tied}/{lost}" for method, (won, tied, lost) in record.items())
+        lines += [f"Sets on which {table.reference} wins, ties, loses (paired t-test, 95 %), here: {text}.", ""]
+    comparison = compare_across_sets(means(table, log))
+    if not math.isnan(comparison.critical_difference):
+        ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in comparison.mean_ranks.items())
+        lines += [
+            f"Mean ranks over the sets that all methods ran on: {ranks}. Ranks that differ by less than "
+            f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %).",
+            "",
+        ]
+    return lines
+
+
+def _versions(log: RunLog, table: Table) -> str:
+    for entry in reversed(log.entries):
+        if entry["table"] == table.name and "versions" in entry:
+            return ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
+    return "nothing"
+
+
+def _as_markdown(grid: Grid) -> list[str]:
+    lines = [f"| {' | '.join(grid.headings)} |", "|---" * len(grid.headings) + "|"]
+    return lines + [f"| {' | '.join(row)} |" for row in grid.rows]
+
+
+def _drawn(table: Table, log: RunLog, results: Sequence[Outcome], folder: Path) -> str | None:
+    """The picture as SVG for the page, written as PNG too; nothing without matplotlib."""
+    try:
+        from lopsided.reproduce import pictures
+    except ModuleNotFoundError:
+        return None
+    return pictures.draw(table, log, list(results), folder / f"{table.name}.png")
+
+
+def _html(
+    table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapping[str, str], command: str, drawing: str | None
+) -> str:
+    body = [page.paragraph(f"{source_of(table.name)}."), page.paragraph(command, quiet=True)]
+    if results:
+        body.append(page.paragraph(verdict_sentence(table, results).replace("**", "")))
+        body += [page.table(grid) for grid in result_grids(table, results)]
+        body.append(page.paragraph(LEGEND.replace("*", ""), quiet=True))
+    elif drawing:
+        body.append(page.table(curve_grid(table, log)))
+    if drawing:
+        caption = "Published and reproduced figures; on the line they agree." if results else table.title
+        body.append(page.figure(drawing, caption))
+    body += [page.paragraph(remark, quiet=True) for remark in table.remarks]
+    body += [page.paragraph(f"{name}: {reason}.", quiet=True) for name, reason in missing.items()]
+    return page.page(f"{table.name}: {table.title}", body)

@@ -1,0 +1,84 @@
+"""Drawings of a table made again: published against reproduced, or the curves of a figure."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lopsided.evaluate import RunLog
+from lopsided.report.figures import COLOURS, as_markup, drawing_style, empty_figure
+from lopsided.reproduce.comparison import Outcome, Verdict
+from lopsided.reproduce.table import Table
+
+Curves = dict[str, dict[str, list[tuple[float, float]]]]
+
+
+def curves(table: Table, log: RunLog) -> Curves:
+    """Set -> series -> points. A method `series @ x` is a point; a method without @ has one measure for every x."""
+    found: Curves = {}
+    measure = table.measures[0]
+    for name in table.sets:
+        for method in table.methods(name):
+            entries = log.of(table.name, name, method)
+            if not entries:
+                continue
+            series, at, x = method.partition(" @ ")
+            of_set = found.setdefault(name, {})
+            if at:
+                y = float(np.mean([entry["measures"][measure] for entry in entries]))
+                seconds = float(np.mean([entry["seconds"] for entry in entries]))
+                of_set.setdefault(series, []).append((seconds if table.x_label == "seconds" else float(x), y))
+            else:
+                steps = sorted(map(float, entries[0]["measures"]))
+                by_step = [{float(k): v for k, v in entry["measures"].items()} for entry in entries]
+                of_set[series] = [(step, float(np.nanmean([run[step] for run in by_step]))) for step in steps]
+    return found
+
+
+def draw(table: Table, log: RunLog, results: list[Outcome], png: Path) -> str:
+    """Write the PNG; returns the same as SVG."""
+    with drawing_style():
+        figure = _scatter(table, results) if results else _curves(table, curves(table, log))
+        figure.savefig(png, dpi=110, facecolor="white")
+        return as_markup(figure, table.name)
+
+
+def _scatter(table: Table, results: list[Outcome]) -> Any:
+    figure = empty_figure(5.6, 5.2)
+    axes = figure.add_subplot()
+    run = [result for result in results if result.verdict is not Verdict.NOT_RUN]
+    own = [result for result in run if result.cell.method.startswith(table.reference.split("_")[0])]
+    others = [result for result in run if result not in own]
+    for group, colour, label in ((others, COLOURS[1], "baselines"), (own, COLOURS[0], "the paper's own")):
+        axes.scatter([r.cell.value for r in group], [r.mean for r in group], s=14, color=colour, label=label, alpha=0.8)
+    if run:
+        ends = [min(r.cell.value for r in run), max(r.cell.value for r in run)]
+        axes.plot(ends, ends, linewidth=0.8, color="gray")
+    axes.set_xlabel("published")
+    axes.set_ylabel("here")
+    axes.set_title(f"{table.name}, {run[0].cell.measure if run else ''}")
+    axes.legend()
+    return figure
+
+
+def _curves(table: Table, found: Curves) -> Any:
+    n = max(1, len(found))
+    columns = min(n, 2)
+    rows = math.ceil(n / columns)
+    figure = empty_figure(4.6 * columns, 3.4 * rows)
+    for position, (name, of_set) in enumerate(found.items(), start=1):
+        axes = figure.add_subplot(rows, columns, position)
+        for k, (series, points) in enumerate(of_set.items()):
+            x, y = zip(*sorted(points), strict=True)
+            axes.plot(x, y, marker="o", markersize=2.5, linewidth=1.2, color=COLOURS[k % len(COLOURS)], label=series)
+        if table.log_x:
+            axes.set_xscale("log")
+        axes.set_title(name)
+        axes.set_xlabel(table.x_label)
+        axes.set_ylabel(table.measures[0])
+        axes.grid(True)
+        axes.legend(fontsize=8)
+    return figure

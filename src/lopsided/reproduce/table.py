@@ -1,0 +1,102 @@
+"""What a table is made of: methods with their grids, sets, and the protocol that runs one on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lopsided.datasets import Dataset, load
+from lopsided.datasets.dataset import scale_to_unit_interval
+
+Parameters = dict[str, Any]
+Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A column of a table: how to build the learner from tuned parameters, and among which to choose.
+
+    `make(**parameters, random_state=seed)` builds it. `most_rows` keeps a method off sets on which it would take hours.
+    """
+
+    make: Callable[..., Any]
+    settings: Sequence[Mapping[str, Any]] = ({},)
+    most_rows: int | None = None
+
+
+def built(kind: Any, **options: Any) -> Callable[..., Any]:
+    """A learner with some of its parameters fixed; it can be sent to another process."""
+    return partial(kind, **options)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work to do: runs a cell, and whether a coarse grid and the smaller sets will do."""
+
+    runs: int
+    quick: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A published table, or a figure: there a method `curve @ x` is a point, and any other has a measure for each x.
+
+    `sets` maps the published name of a set to its name here; `perform` runs one method on one set; `methods` may
+    depend on the set. `measures` are the published measures that are compared; `percent` says that they are printed in
+    percent. `remarks` tell what had to be decided, for the page.
+    """
+
+    name: str
+    title: str
+    sets: Mapping[str, str]
+    methods: Callable[[str], Mapping[str, Method]]
+    perform: Callable[[Table, str, str, Dataset, Effort], list[Entry]]
+    measures: tuple[str, ...]
+    runs: int
+    reference: str  # the method that wins, ties and losses are counted for
+    percent: bool = False
+    lower_is_better: bool = False
+    scaling: str = "unit"  # "unit" for [0, 1], "symmetric" for [-1, 1], "none"
+    scaling_of: Mapping[str, str] = field(default_factory=dict)  # where a set is scaled otherwise
+    remarks: tuple[str, ...] = ()
+    impossible: Mapping[str, str] = field(default_factory=dict)  # published set -> why it cannot be run
+    x_label: str = ""  # of a figure; "seconds" takes the measured time
+    log_x: bool = False
+
+    @property
+    def tolerance(self) -> float:
+        """How near is near: 0.01 of an area, 0.3 percentage points."""
+        return 0.3 if self.percent else 0.01
+
+    def load(self, published_name: str, data: str | Path | None) -> Dataset:
+        """The set as the table wants it: scaled, and shuffled once if its file is sorted by class."""
+        dataset = load(self.sets[published_name], data=data)
+        return shuffled_if_sorted(scaled(dataset, self.scaling_of.get(published_name, self.scaling)))
+
+
+def scaled(dataset: Dataset, scaling: str) -> Dataset:
+    """Every feature in [0, 1] or [-1, 1] over the whole file, as the papers do; sparse sets stay as they are."""
+    if scaling == "none" or not isinstance(dataset.X, np.ndarray):
+        return dataset
+    X = scale_to_unit_interval(dataset.X)
+    if scaling == "symmetric":
+        X = np.where(np.ptp(X, axis=0) > 0, 2.0 * X - 1.0, 0.0)
+    return _with(dataset, X=np.ascontiguousarray(X))
+
+
+def shuffled_if_sorted(dataset: Dataset) -> Dataset:
+    """Published folds belong to the published order; other files may be sorted by class and are shuffled once."""
+    if dataset.folds is not None or dataset.n_train is not None:
+        return dataset
+    order = np.random.default_rng(0).permutation(dataset.n_rows)
+    return _with(dataset, X=dataset.X[order], y=dataset.y[order])
+
+
+def _with(dataset: Dataset, **changes: Any) -> Dataset:
+    values = {name: getattr(dataset, name) for name in dataset.__dataclass_fields__}
+    return Dataset(**values | changes)
