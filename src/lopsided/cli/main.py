@@ -29,6 +29,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "compare": Entry("lopsided.cli.compare", "compare", "Learners, and their competitors, side by side on data sets."),
     "datasets": Entry("lopsided.cli.datasets", "datasets", "List the data sets on this machine, and how to get more."),
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),

@@ -51,8 +51,8 @@ def tune(
 ) -> Tuned:
     """The setting with the best mean measure on held-out folds; of equals the first.
 
-    `make(**setting, random_state=seed)` builds a learner. `labellings` has a column of fold numbers for each repetition
-    of the cross-validation; repetition r runs with seed r. One pass in the order of the rows each; a fold whose measure
+    `make(**setting, random_state=seed)` builds a learner; one that cannot learn online is fitted. `labellings` has a
+    column of fold numbers for each repetition of the cross-validation; repetition r runs with seed r. One pass in the order of the rows each; a fold whose measure
     is not defined (one class only) does not count. With more `jobs` the settings are shared out among processes: then
     `make` must be importable, such as a class or `functools.partial` of one.
 
@@ -101,7 +101,10 @@ def _held_out(
         found = []
         for seed, train, labels, rest, truth in parts:
             learner = make(**setting, random_state=seed)
-            learner.partial_fit(train, labels, classes=classes)
+            if hasattr(learner, "partial_fit"):
+                learner.partial_fit(train, labels, classes=classes)
+            else:
+                learner.fit(train, labels)
             found.append(measure(truth, learner.decision_function(rest)))
         scores.append(float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf"))
     return scores

@@ -52,9 +52,21 @@ def libsvm(C: float = 1.0, gamma: float = 1.0, random_state: int | None = None) 
     return SVC(C=C, gamma=gamma, cache_size=500)
 
 
-def pegasos(gamma: float = 1.0, alpha: float = 1e-4, random_state: int | None = None) -> Any:
-    """Pegasos-like: stochastic gradients of the regularised hinge, on 500 Nystroem features of the kernel."""
-    features = Nystroem(gamma=gamma, n_components=500, random_state=random_state)
-    return make_pipeline(
-        features, SGDClassifier(loss="hinge", alpha=alpha, max_iter=5, tol=None, random_state=random_state)
-    )
+class Pegasos:
+    """Pegasos-like: stochastic gradients of the regularised hinge, on up to 500 Nystroem features of the kernel."""
+
+    def __init__(self, gamma: float = 1.0, alpha: float = 1e-4, random_state: int | None = None) -> None:
+        self.gamma = gamma
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: npt.NDArray[np.int64]) -> Self:
+        """Five passes."""
+        features = Nystroem(gamma=self.gamma, n_components=min(500, len(y)), random_state=self.random_state)
+        descent = SGDClassifier(alpha=self.alpha, max_iter=5, tol=None, random_state=self.random_state)
+        self._model = make_pipeline(features, descent).fit(X, y)
+        return self
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Scores."""
+        return np.asarray(self._model.decision_function(X), dtype=np.float64)

@@ -1,0 +1,54 @@
+"""What a user would otherwise pick, behind the one method that a comparison needs: `progressive_scores`.
+
+Each lives in a file of its own, which is the only one that imports its package. They are here to be measured against,
+not to be used: none of them is made faster or slower than its own package is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any, NamedTuple
+
+from lopsided.constraints import ParameterError
+
+
+class Competitor(NamedTuple):
+    """Where it lives, which package it needs, and what it is."""
+
+    module: str
+    kind: str
+    package: str
+    summary: str
+
+
+COMPETITORS = {
+    "sgd": Competitor("sklearn_sgd", "FourierSGD", "sklearn", "scikit-learn: RBFSampler, then SGDClassifier by row"),
+    "arf": Competitor("river_forest", "AdaptiveForest", "river", "River: adaptive random forest"),
+    "hoeffding": Competitor("river_forest", "HoeffdingTree", "river", "River: Hoeffding adaptive tree"),
+    "vw": Competitor("vw_ksvm", "KernelSVM", "vowpalwabbit", "Vowpal Wabbit: kernel SVM (--ksvm, RBF)"),
+    "lightgbm": Competitor("lightgbm_refits", "RefittedBoosting", "lightgbm", "LightGBM, fitted anew every 1,000 rows"),
+}
+
+
+def installed() -> list[str]:
+    """Which of them can run here."""
+    return [name for name, one in COMPETITORS.items() if importlib.util.find_spec(one.package) is not None]
+
+
+def competitor(name: str, *, random_state: int = 0) -> Any:
+    """One of them, ready for a stream.
+
+    >>> type(competitor("sgd")).__name__
+    'FourierSGD'
+    """
+    if name not in COMPETITORS:
+        raise ParameterError(f"The competitor must be one of {', '.join(COMPETITORS)}, got {name!r}.")
+    one = COMPETITORS[name]
+    if importlib.util.find_spec(one.package) is None:
+        raise ModuleNotFoundError(
+            f'The competitor {name} must have its package, which `pip install "lopsided[compare]"` brings, '
+            f"got no package {one.package}.",
+            name=one.package,
+        )
+    return getattr(importlib.import_module(f"lopsided.competitors.{one.module}"), one.kind)(random_state=random_state)

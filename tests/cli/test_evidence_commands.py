@@ -1,0 +1,65 @@
+"""`lopsided datasets`, `lopsided compare` and `lopsided reproduce` as a user calls them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lopsided import competitors
+from lopsided.datasets import four_clusters
+
+
+@pytest.fixture
+def folder(tmp_path):
+    stream = four_clusters(40, 80, random_state=1)
+    data = tmp_path / "data"
+    data.mkdir()
+    np.savez(data / "s4.npz", X=stream.X, y=stream.y)
+    return data
+
+
+def test_the_sets_are_listed_with_a_way_to_more(lopsided, folder):
+    done = lopsided("datasets", "--data", folder)
+    assert done.returncode == 0
+    assert "s4" in done.stdout and "yeast4" in done.stdout and "digits-0 to digits-9" in done.stdout
+    listed = json.loads(lopsided("datasets", "--json").stdout)
+    assert {"four_clusters", "breast_cancer"} <= {one["name"] for one in listed["sets"]}
+
+
+def test_learners_and_competitors_are_compared_on_the_same_rows(lopsided):
+    done = lopsided(
+        "compare", "koil", "spa:gamma=0.5", "--on", "four_clusters", "--rows", 150, "--with", "sgd", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["results"]
+    assert [result["learner"] for result in results[:2]] == ["koil", "spa:gamma=0.5"]
+    assert all(0 <= result["auroc"] <= 1 and result["microseconds"] > 0 for result in results)
+    table = lopsided("compare", "koil", "--on", "four_clusters,yeast4", "--rows", 100)
+    assert "yeast4" in table.stdout and "AUROC" in table.stdout
+
+
+def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, monkeypatch):
+    assert "must be one of" in refused("compare", "kneighbors", "--on", "four_clusters")
+    assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "xgboost")
+    assert "lopsided datasets" in refused("compare", "koil", "--on", "nowhere")
+    missing = competitors.Competitor("x", "X", "no_such_package", "missing")
+    monkeypatch.setitem(competitors.COMPETITORS, "arf", missing)
+    assert 'pip install "lopsided[compare]"' in refused("compare", "koil", "--on", "four_clusters", "--with", "arf")
+
+
+def test_a_table_is_made_again_logged_and_indexed(lopsided, folder, tmp_path):
+    arguments = ("reproduce", "koil-3.2", "--data", folder, "--sets", "Syn1", "--methods", "KOIL_FIFO++;Perceptron")
+    arguments += ("--quick", "--jobs", 1, "--output", tmp_path / "out")
+    done = lopsided(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "KOIL_FIFO++" in done.stdout and "→" in done.stdout and "1/2" in done.stderr
+    again = lopsided(*arguments, "--json")
+    assert "1/2" not in again.stderr  # what is logged is not run again
+    assert json.loads(again.stdout)["table"] == "koil-3.2"
+    index = lopsided("reproduce", "index", "--output", tmp_path / "out")
+    assert index.returncode == 0 and "[koil-3.2](koil-3.2.md)" in index.stdout
+
+
+def test_a_table_that_is_not_known_or_has_no_set_here_is_refused(refused):
+    assert "must be one of koil-3.2" in refused("reproduce", "table-7")
+    assert "none is at hand without --data" in refused("reproduce", "koil-3.2")

@@ -1,0 +1,51 @@
+"""Labels that come late: what a row is scored by."""
+
+import numpy as np
+import pytest
+
+import lopsided as lp
+from lopsided.datasets import four_clusters
+from lopsided.evaluate import delayed_scores
+
+
+class Witness:
+    """Notes which rows it had learned when it was asked for a score; a row is its own number."""
+
+    def __init__(self):
+        self.learned, self.asked = [], {}
+
+    def partial_fit(self, X, y, classes=None):
+        self.learned += X[:, 0].astype(int).tolist()
+
+    def decision_function(self, X):
+        self.asked[int(X[0, 0])] = list(self.learned)
+        return np.array([float(len(self.learned))])
+
+
+def naive(delays):
+    """Row t knows the rows s with s + delay_s < t, by arrival, then by age."""
+    n = len(delays)
+    return {t: sorted((s for s in range(n) if s + delays[s] < t), key=lambda s: (s + delays[s], s)) for t in range(n)}
+
+
+@pytest.mark.parametrize("delays", [0, 3, [0, 5, 1, 0, 2, 7, 0, 0, 1, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]])
+def test_a_row_is_scored_by_what_was_known_when_it_came(delays):
+    X, y = np.arange(10.0)[:, None], np.arange(10) % 2
+    witness = Witness()
+    scores = delayed_scores(witness, X, y, delays)
+    known = naive(np.broadcast_to(delays, 10).tolist())
+    assert all(witness.asked.get(t, []) == known[t] for t in range(10))
+    assert scores.tolist() == [float(len(known[t])) for t in range(10)]
+    assert sorted(witness.learned) == list(range(10))  # nothing is lost in the end
+
+
+def test_no_delay_is_test_then_train():
+    stream = four_clusters(40, 160)
+    scores = delayed_scores(lp.KOIL(random_state=0), stream.X, stream.y, 0)
+    assert np.array_equal(scores, lp.KOIL(random_state=0).progressive_scores(stream.X, stream.y))
+
+
+@pytest.mark.parametrize("delays", [-1, 0.5, [1, -2]])
+def test_other_delays_are_refused(delays):
+    with pytest.raises(ValueError, match="whole numbers >= 0"):
+        delayed_scores(lp.KOIL(), np.zeros((2, 1)), [0, 1], delays)

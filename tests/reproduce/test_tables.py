@@ -1,0 +1,197 @@
+"""Tables made again: every published cell has a method, cells run, and what comes out is judged rightly."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from lopsided.datasets import Dataset, four_clusters
+from lopsided.evaluate import RunLog
+from lopsided.kernels import Gaussian
+from lopsided.reproduce import running
+from lopsided.reproduce.batch_baselines import PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
+from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins
+from lopsided.reproduce.index import write_index
+from lopsided.reproduce.pages import markdown, written
+from lopsided.reproduce.published import Cell, published_cells, source_of
+from lopsided.reproduce.registry import table_named, tables
+from lopsided.reproduce.table import Effort, Method, Table
+
+TABLES = [name for name in tables() if "fig" not in name]
+PICTURES = [name for name in tables() if "fig" in name]
+
+
+def test_there_are_1097_published_cells_with_sources():
+    assert sum(len(published_cells(name)) for name in TABLES) == 1097
+    assert all("20" in source_of(name) for name in tables())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_published_cell_has_a_method_or_a_reason_why_not(name):
+    table = table_named(name)
+    for cell in published_cells(name):
+        if cell.measure == "seconds":
+            continue
+        assert (cell.data in table.sets) != (cell.data in table.impossible), cell
+        if cell.data in table.sets:
+            assert method_for(table, cell) in table.methods(cell.data), cell
+            assert cell.measure in table.measures or cell.measure == "vectors", cell
+
+
+@pytest.mark.parametrize("name", tables())
+def test_methods_build_learners_with_every_setting(name):
+    table = table_named(name)
+    set_name = next(iter(table.sets))
+    for method in table.methods(set_name).values():
+        for setting in (method.settings[0], method.settings[-1]):
+            learner = method.make(**setting, random_state=0)
+            assert hasattr(learner, "decision_function")
+
+
+def test_an_unknown_table_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"must be one of koil-3\.2.*got 'koil-3\.4'"):
+        table_named("koil-3.4")
+
+
+# ---- running ----
+
+
+def small(n_positive=40, n_negative=80):
+    stream = four_clusters(n_positive, n_negative, random_state=1)
+    return stream.X, stream.y
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The sets that some tables want, made of a few synthetic rows."""
+    X, y = small()
+    signs = np.where(y == 1, 1, -1)
+    folds = np.stack([np.random.default_rng(r).permutation(y.size) % 5 + 1 for r in range(4)], axis=1)
+    for name in ("s4", "sonar", "german", "w8a", "heart"):
+        np.savez(tmp_path / f"{name}.npz", X=X, y=signs, idx_cv=folds)
+    np.savez(tmp_path / "a9a.npz", X=X, y=signs, n_train=np.array(90))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("table", "set_name", "methods"),
+    [
+        ("koil-3.2", "Syn1", ["KOIL_FIFO++", "OPAUC", "RBP"]),
+        ("spa-3", "a9a", ["SPA-avg", "LIBSVM"]),
+        ("spa-5", "german", ["BOMKC(SPA)", "Per(*)"]),
+        ("omcsl-3", "w8a", ["OMCSL-h F", "OPAUC AUROC"]),
+        ("b2rmk-2", "german", ["Uni-Log", "LS-SVM", "SVM-OR"]),
+        ("b2rmk-3", "sonar", ["OB2RMK", "KOIL_u_FIFO++"]),
+        ("koil-fig-3.3", "german", ["RS++ @ 10"]),
+        ("koil-fig-3.1", "german", ["FIFO++"]),
+        ("omcsl-fig-1", "w8a", ["OMCSL hinge, F"]),
+    ],
+)
+def test_a_cell_runs_and_is_written_as_pages(table, set_name, methods, folder, tmp_path):
+    chosen = table_named(table)
+    log = RunLog(tmp_path / "out" / "log.jsonl")
+    at_hand = running.sets_at_hand(chosen, sets=[set_name], data=folder)
+    wanted = running.cells(chosen, at_hand, methods)
+    assert len(wanted) == len(methods)
+    effort = Effort(2, quick=True)
+    steps = list(running.run_table(chosen, wanted, log, data=folder, effort=effort, jobs=1))
+    assert [step.error for step in steps] == [None] * len(methods)
+    for _, method in wanted:
+        for entry in log.of(table, set_name, method):
+            assert all(math.isfinite(value) for value in entry["measures"].values())
+            assert {"parameters", "seed", "versions", "seconds"} <= set(entry)
+    assert not list(running.run_table(chosen, wanted, log, data=folder, effort=effort, jobs=1))  # nothing is left
+    paths = written(chosen, log, at_hand.missing, tmp_path / "out", "lopsided reproduce")
+    assert [path.suffix for path in paths] == [".md", ".json", ".html", ".png"]
+    assert all(path.stat().st_size > 300 for path in paths)
+
+
+def test_the_same_seed_gives_the_same_record(folder):
+    runs = []
+    for _ in range(2):
+        entries = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(3, quick=True))
+        runs.append([{k: v for k, v in entry.items() if k != "seconds"} for entry in entries])
+    assert runs[0] == runs[1]
+
+
+def test_sets_that_are_not_there_are_told_and_unknown_ones_refused(folder):
+    table = table_named("koil-3.3")
+    at_hand = running.sets_at_hand(table, sets=None, data=folder)
+    assert {"sonar", "german", "heart"} <= set(at_hand.ready)
+    assert "at hand" in at_hand.missing["ionosphere"] and "eleven classes" in at_hand.missing["vowel"]
+    with pytest.raises(ValueError, match=r"sets of koil-3\.3 must be among sonar.*got 'moon'"):
+        running.sets_at_hand(table, sets=["moon"], data=folder)
+
+
+# ---- judging ----
+
+
+def a_table(monkeypatch, cells, *, lower=False):
+    method = Method(Gaussian)
+    table = Table(
+        name="koil-3.2", title="t", sets={"a": "a", "b": "b"}, methods=lambda name: {"m": method, "n": method},
+        perform=lambda *_: [], measures=("AUC",), runs=2, reference="m", lower_is_better=lower,
+    )  # fmt: skip
+    monkeypatch.setattr("lopsided.reproduce.comparison.published_cells", lambda name: cells)
+    return table
+
+
+def entries(set_name, method, values):
+    return [
+        {"table": "koil-3.2", "set": set_name, "method": method, "run": k, "parameters": {}, "measures": {"AUC": value}}
+        for k, value in enumerate(values, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("here", "deviation", "lower", "verdict", "reaches"),
+    [
+        (0.905, 0.02, False, Verdict.WITHIN, True),
+        (0.885, 0.02, False, Verdict.WITHIN, False),
+        (0.895, 0.001, False, Verdict.NEAR, True),
+        (0.895, math.nan, False, Verdict.NEAR, True),
+        (0.95, 0.02, False, Verdict.BETTER, True),
+        (0.85, 0.02, False, Verdict.WORSE, False),
+        (0.85, 0.02, True, Verdict.BETTER, True),
+        (0.95, 0.02, True, Verdict.WORSE, False),
+    ],
+)
+def test_a_figure_is_judged_by_its_deviation_and_the_tolerance(here, deviation, lower, verdict, reaches, monkeypatch):
+    table = a_table(monkeypatch, [Cell("koil-3.2", "a", "m", "AUC", 0.9, deviation)], lower=lower)
+    log = RunLog()
+    log.add(entries("a", "m", [here - 0.01, here + 0.01]))
+    (result,) = outcomes(table, log)
+    assert (result.verdict, result.reaches) == (verdict, reaches)
+    assert result.difference == pytest.approx(here - 0.9)
+
+
+def test_pages_count_what_was_run_and_what_was_not(monkeypatch, tmp_path):
+    cells = [Cell("koil-3.2", name, method, "AUC", 0.9, 0.01) for name in "ab" for method in "mn"]
+    table = a_table(monkeypatch, cells)
+    log = RunLog()
+    log.add(entries("a", "m", [0.9, 0.91, 0.9]) + entries("a", "n", [0.8, 0.82, 0.81]))
+    results = outcomes(table, log)
+    assert counts(results)[Verdict.NOT_RUN] == 2 and wins(table, log) == {"n": (1, 0, 0)}
+    text = markdown(table, log, results, {"b": "lost"}, "lopsided reproduce koil-3.2")
+    assert "1 of 2 figures" in text.replace("**", "") and "n 1/0/0" in text and "- b: lost." in text
+    written(table, log, {}, tmp_path, "command")
+    index = write_index(tmp_path)
+    assert "| [koil-3.2](koil-3.2.md): t | 2 | 1 | 0 | 0 | 1 | 2 | 1 (50 %) |" in index
+    assert "a n 0.9 → 0.81" in index and index in (tmp_path / "README.md").read_text()
+    assert json.loads((tmp_path / "koil-3.2.json").read_text())["reached"] == 1
+    with pytest.raises(ValueError, match="must hold tables made by"):
+        write_index(tmp_path / "empty")
+
+
+# ---- baselines ----
+
+
+@pytest.mark.parametrize("make", [PairwiseSVM, uni_log, ls_svm, libsvm, Pegasos])
+def test_batch_baselines_rank_what_a_line_can_rank(make):
+    rng = np.random.default_rng(0)
+    y = (rng.random(300) < 0.3).astype(np.int64)
+    X = rng.standard_normal((300, 3)) + 1.5 * y[:, None]
+    scores = make(random_state=0).fit(X, y).decision_function(X)
+    assert scores[y == 1].mean() > scores[y == 0].mean()
+    assert isinstance(Dataset("d", X, y, [], "", "").ratio, float)
