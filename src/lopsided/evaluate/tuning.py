@@ -52,9 +52,10 @@ def tune(
     """The setting with the best mean measure on held-out folds; of equals the first.
 
     `make(**setting, random_state=seed)` builds a learner; one that cannot learn online is fitted. `labellings` has a
-    column of fold numbers for each repetition of the cross-validation; repetition r runs with seed r. One pass in the order of the rows each; a fold whose measure
-    is not defined (one class only) does not count. With more `jobs` the settings are shared out among processes: then
-    `make` must be importable, such as a class or `functools.partial` of one.
+    column of fold numbers for each repetition of the cross-validation; repetition r runs with seed r. One pass in the
+    order of the rows each; a fold whose measure is not defined (one class only) does not count. With more `jobs` the
+    settings are shared out among processes: then `make` must be importable, such as a class or `functools.partial` of
+    one.
 
     >>> from lopsided import KOIL
     >>> from lopsided.datasets import four_clusters

@@ -151,8 +151,8 @@ TABLES = [
         scaling_of={"german": "symmetric"},
         remarks=(
             "german in [-1, 1], the others as they are, and `unit_norm`, the authors' own step: of the readings tried "
-            "only these give the published counts of vectors. Per(*) is the perceptron with the kernel that is best on an "
-            "order of its own.",
+            "only these give the published counts of vectors. Per(*) is the perceptron with the kernel that is best on "
+            "an order of its own.",
         ),
         impossible=_NO_KDD08,
     ),
