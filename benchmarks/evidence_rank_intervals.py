@@ -2,9 +2,8 @@
 
     python benchmarks/evidence_rank_intervals.py --data DIR [--runs 10] [--markdown docs/evidence/rank-intervals.md]
 
-DIR holds the sets as NAME.npz (`X`, `y`). Features are mapped to [-1, 1]. A run learns from a random 60 % of the rows, at
-most 700, and asks for the intervals of the others; the truth is the share of their negatives
-that score lower.
+DIR holds the sets as NAME.npz (`X`, `y`). Features are mapped to [-1, 1]. A run learns from a random 60 % of the rows,
+at most 700, and asks for the intervals of the others; the truth is the share of their negatives that score lower.
 """
 
 from __future__ import annotations
