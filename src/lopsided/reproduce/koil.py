@@ -95,7 +95,8 @@ _SAME = {
     name: name for name in ("sonar", "australian", "heart", "ionosphere", "diabetes", "glass", "german", "segment")
 }
 _REAL = _SAME | {name: name for name in ("satimage", "letter", "shuttle")}
-_OILK_SETS = ("sonar", "australian", "heart", "ionosphere", "fourclass", "segment", "satimage")
+_OILK_SETS = ("sonar", "australian", "heart", "ionosphere", "fourclass")
+_ANOTHER_CLASS = "another of its classes was positive: linear rankers have .999 and .90 there, .91 and .75 here"
 _NOT_HERE = {
     "svmguide2": "a set of three classes; how it was made two is not published",
     "vowel": "which of its eleven classes is positive is not published",
@@ -159,5 +160,6 @@ TABLES = [
             "C in 2^-15, 2^-12, ..., 2^9, rate in 2^-15, 2^-13, ..., 2^-5, sigma in 2^-5, ..., 2^5; one buffer of 200. "
             "Perceptron (here with a bias, which comes nearer) and OAM are linear.",
         ),
+        impossible={"segment": _ANOTHER_CLASS, "satimage": _ANOTHER_CLASS},
     ),
 ]
