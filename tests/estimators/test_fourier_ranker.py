@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.core.fourier_ranker import FIXED, KEPT, WAITING
+from lopsided.datasets import abrupt_drift
 from lopsided.estimators.files import to_bytes
 from lopsided.metrics import auroc
 
@@ -164,6 +165,32 @@ def test_models_that_do_not_add_up_are_refused(other, words):
     assert to_bytes(learner) == before
     with pytest.raises(ValueError, match=r"sibling must have seen at least its warm_up, 200 rows"):
         ranker().fit(X[:150], y[:150]).sibling()
+
+
+# ---------------------------------------------------------------- drift
+
+
+def examples_to_recover(learner, width):
+    """Half of the AUC that a change costs, on rows that nobody learns from."""
+    stream = abrupt_drift(12_000, 5, width=width, random_state=1)
+    old, new = (abrupt_drift(4_000, 5, rare=0.3, at=at, random_state=2) for at in (0.9999, 0.0001))
+    t = int(12_000 * (0.5 - width / 2))
+    learner.partial_fit(stream.X[:t], stream.y[:t])
+    before, after = (auroc(data.y, learner.decision_function(data.X)) for data in (old, new))
+    for learned in range(100, 12_000 - t, 100):
+        rows = slice(t + learned - 100, t + learned)
+        learner.partial_fit(stream.X[rows], stream.y[rows])
+        if auroc(new.y, learner.decision_function(new.X)) > 0.5 * (before + after):
+            return before, learned
+    return before, 12_000 - t
+
+
+@pytest.mark.parametrize("width", [0.0, 0.1])
+def test_two_memories_recover_from_a_change_in_a_third_of_the_time(width):
+    before, with_one = examples_to_recover(ranker(), width)
+    as_good_before, with_two = examples_to_recover(ranker(fade="auto"), width)
+    assert with_two <= with_one / 3
+    assert as_good_before > before - 0.01 > 0.9
 
 
 # ---------------------------------------------------------------- bounds
