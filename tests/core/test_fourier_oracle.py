@@ -218,5 +218,6 @@ def test_the_ranker_minimises_the_loss_over_pairs():
     pairs = (Z[y > 0][:, None] - Z[y < 0][None]).reshape(-1, Z.shape[1])
     ridge = 0.3 * (1 + 1 / math.sqrt((y > 0).sum()))
     best = np.linalg.solve(pairs.T @ pairs / len(pairs) + ridge * np.eye(Z.shape[1]), pairs.mean(axis=0))
+    assert (learner.coef_[0] @ pairs.mean(axis=0)) == pytest.approx(1 - 1 / (1 + (y > 0).sum()), abs=1e-12)
     along = best @ learner.coef_[0] / np.linalg.norm(best) / np.linalg.norm(learner.coef_[0])
     assert along == pytest.approx(1.0, abs=1e-12)

@@ -161,5 +161,5 @@ class FourierRanker:
             covariance += ridge * (1 + 1 / math.sqrt(n_positive)) * np.eye(len(covariance))
             apart = means[1] - means[-1]
             solution = np.linalg.solve(covariance, apart)
-            w = solution / (solution @ apart)
+            w = solution / (solution @ apart) * n_positive / (n_positive + 1)
             self.solutions[v] = w, float(w @ (means[1] + means[-1]) / 2)

@@ -54,7 +54,7 @@ class ClassMoments:
         self.grams += other.grams
 
     def ranker(self, regularization: float, matrix: Floats) -> tuple[npt.NDArray[np.float64], float] | None:
-        """The weights and the offset that put the mean positive at 1/2 and the mean negative at -1/2.
+        """The weights and the offset that put the class means at c/2 and -c/2, with c = n_+ / (n_+ + 1).
 
         None while a class is missing or both have the same mean. `matrix` is scratch.
         """
@@ -67,6 +67,7 @@ class ClassMoments:
         distance = float(solution @ difference)
         if info != 0 or not (np.isfinite(distance) and distance > 0.0):
             return None
-        weights = solution / distance
+        n_positive = self.totals[0]
+        weights = solution * (n_positive / (n_positive + 1.0) / distance)
         means = self.sums / self.totals[:, None]
         return weights, float(weights @ (means[0] + means[1])) / 2.0

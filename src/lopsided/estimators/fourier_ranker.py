@@ -61,10 +61,11 @@ class FourierRanker(CompiledLearner):
     By class, the weighted count n, mean m and covariance S of z(x), from sums that every example enters; then::
 
         v = (S_+ + S_- + lambda (1 + 1/sqrt(n_+)) I)^-1 (m_+ - m_-)
-        w = v / v.(m_+ - m_-),    f(x) = w.z(x) - w.(m_+ + m_-) / 2
+        w = c v / v.(m_+ - m_-),    f(x) = w.z(x) - w.(m_+ + m_-) / 2,    c = n_+ / (n_+ + 1)
 
     v minimises the mean of (1 - v.(z - z'))^2 over all pairs so far, up to its length and with that ridge. On the scale
-    of f the mean positive is at 1/2 and the mean negative at -1/2, so that scores of different times can be compared.
+    of f the mean positive is at c/2 and the mean negative at -c/2, so that scores of different times can be compared;
+    while positives are few no score is far from the middle.
 
     z(x) = sqrt(1/H) (cos r_1.s ... cos r_H.s, sin r_1.s ... sin r_H.s), then `linear` / sqrt(n_features) s, where s is
     x standardised, each feature held within 10 deviations, and H = n_components // 2 directions r_i are shared evenly
