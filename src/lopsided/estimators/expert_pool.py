@@ -28,7 +28,7 @@ from lopsided.estimators.experts_state import (
 )
 from lopsided.estimators.fourier_ranker import FourierRanker
 from lopsided.estimators.koil import KOIL
-from lopsided.estimators.linear_rankers import OPAUC
+from lopsided.estimators.linear_rankers import OAM, OPAUC
 from lopsided.estimators.model_arrays import in_range, taken
 from lopsided.estimators.online import OnlineClassifier
 from lopsided.estimators.pipeline import StreamPipeline
@@ -133,8 +133,8 @@ class ExpertPool(OnlineClassifier):
         Three `FourierRanker`s of different bandwidths, three `KOIL`s, an `SPA` within 200 vectors and a linear `OPAUC`,
         all on features that are scaled as they come. `docs/evidence/fourier.md` has what it achieves and costs.
 
-        `sparse` makes it take CSR rows, by scales that leave zeros where they are; other parameters are those of the
-        pool.
+        `sparse` makes it take CSR rows: by scales that leave zeros where they are, and with `OAM` instead of `OPAUC`.
+        Other parameters are those of the pool.
 
         >>> from lopsided import ExpertPool
         >>> from lopsided.datasets import xor
@@ -154,8 +154,8 @@ class ExpertPool(OnlineClassifier):
             + [scaled(KOIL(C=10.0, gamma="auto"), "standard")]
             + [scaled(KOIL(C=10.0, gamma=gamma)) for gamma in (1.0, 10.0)]
             + [scaled(SPA(gamma=4.0, sampling_scale=2.0, budget=200))]
-            # Without bounds on the features only small steps are safe.
-            + [scaled(OPAUC(learning_rate=1e-4 if sparse else 0.01))],
+            # Sparse features may be too many for covariances, and unbounded after scaling.
+            + [scaled(OAM(C=0.001) if sparse else OPAUC())],
             **parameters,
         )
 
@@ -238,6 +238,15 @@ class ExpertPool(OnlineClassifier):
             given[0, i] = member._learn_one(sign)
             member._memory.remember_one(sign, given[0, i])
         return float(self._combine_and_note(np.array([sign]), given)[0])
+
+    def _score_one(self) -> float:
+        given = np.empty((1, len(self.members_)))
+        for i, member in enumerate(self.members_):
+            member._one_x[:] = self._one_x
+            given[0, i] = member._score_one()
+        score = np.empty(1)
+        panel_score_rows(self._panel, self._plan, given, score)
+        return score.item()
 
     @property
     def threshold_(self) -> float:
