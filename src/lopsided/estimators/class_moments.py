@@ -5,6 +5,8 @@ Sums of weights, of w z and of w z z' add: for blocks of examples, for fading, a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import dsyrk
@@ -25,9 +27,14 @@ class ClassMoments:
         self.sums = np.zeros((2, length))
         self.grams = np.zeros((2, length, length))  # of symmetric matrices, the upper triangles
 
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All that it holds, by name."""
+        return {"totals": self.totals, "sums": self.sums, "grams": self.grams}
+
     def clear(self) -> None:
         """Forget everything."""
-        for array in (self.totals, self.sums, self.grams):
+        for array in self.arrays.values():
             array[:] = 0.0
 
     def add_block(self, Z: Floats, signs: Floats, weights: Floats) -> None:
@@ -49,9 +56,8 @@ class ClassMoments:
 
     def add(self, other: ClassMoments) -> None:
         """Add what another model has seen, both as of now."""
-        self.totals += other.totals
-        self.sums += other.sums
-        self.grams += other.grams
+        for name, array in self.arrays.items():
+            array += other.arrays[name]
 
     def ranker(self, regularization: float, matrix: Floats) -> tuple[npt.NDArray[np.float64], float] | None:
         """The weights and the offset that put the class means at c/2 and -c/2, with c = n_+ / (n_+ + 1).

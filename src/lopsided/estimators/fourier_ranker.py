@@ -154,10 +154,9 @@ class FourierRanker(CompiledLearner):
     # ---------------------------------------------------------------- the empty model
 
     def _start(self, n_features: int) -> None:
-        eager = self.refresh == "auto"
         self._plan = RankerPlan(
             refresh=_EXAMPLES if isinstance(self.refresh, str) else int(self.refresh),
-            eager=_POSITIVES if eager else 0,
+            eager=_POSITIVES if isinstance(self.refresh, str) else 0,
             linear=float(self.linear) / np.sqrt(n_features),
             focus=float(self.focus),
         )
@@ -214,10 +213,9 @@ class FourierRanker(CompiledLearner):
 
     def _do_what_is_due(self) -> None:
         """What the compiled loop leaves to linear algebra; in place, since calls may be bound to these arrays."""
-        tally = self._state.tally
-        if tally[DUE]:
+        if self._state.tally[DUE]:
             self._solve()
-        elif tally[WAITING] == _BLOCK:
+        elif self._state.tally[WAITING] == _BLOCK:
             self._add_block()
 
     def _end_fit(self) -> None:
@@ -344,15 +342,13 @@ class FourierRanker(CompiledLearner):
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         arrays: dict[str, npt.NDArray[Any]] = {f"state.{name}": part for name, part in self._state._asdict().items()}
         for m, memory in enumerate(self._memories):
-            arrays |= {f"memory{m}.{name}": getattr(memory, name) for name in ("totals", "sums", "grams")}
+            arrays |= {f"memory{m}.{name}": array for name, array in memory.arrays.items()}
         return arrays | experts_arrays(self._experts)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        fields = self._state._asdict().items()
         state = self._state._replace(
-            **{
-                name: taken(arrays, f"state.{name}", empty.dtype, empty.shape)
-                for name, empty in self._state._asdict().items()
-            }
+            **{name: taken(arrays, f"state.{name}", empty.dtype, empty.shape) for name, empty in fields}
         )
         in_range("state.tally", state.tally, 0, 2**62)
         in_range("state.tally", state.tally[[DRAWN, FIXED, DUE]], 0, 1)
@@ -363,9 +359,8 @@ class FourierRanker(CompiledLearner):
                 "The array 'state.scale' of the model file must hold deviations > 0. Got others: the file is damaged."
             )
         for m, memory in enumerate(self._memories):
-            for name in ("totals", "sums", "grams"):
-                part = taken(arrays, f"memory{m}.{name}", np.float64, getattr(memory, name).shape)
-                setattr(memory, name, part)
+            for name, empty in memory.arrays.items():
+                setattr(memory, name, taken(arrays, f"memory{m}.{name}", np.float64, empty.shape))
         self._state, self._experts = state, restored_experts(arrays, self._experts)
         self._unbind()
 
@@ -402,5 +397,4 @@ class FourierRanker(CompiledLearner):
     def variant_weights_(self) -> Floats:
         """p of every variant, by `fade` and `regularization`: 1 unless one of them is "auto" (a copy)."""
         self._check_started()
-        n = len(self._memories), len(self._ridges)
-        return self._experts.standing[CHANCE].reshape(n).copy()
+        return self._experts.standing[CHANCE].reshape(len(self._memories), -1).copy()
