@@ -164,7 +164,11 @@ BAD_PARAMETERS = [
     (lp.StreamPipeline, {"learner": lp.KOIL(C=0)}, "The 'C' parameter of KOIL"),
     (lp.FOGD, {"n_components": 0}, "The 'n_components' parameter of FOGD must be an int >= 1. Got 0 instead."),
     (lp.NOGD, {"rank": 0}, "The 'rank' parameter of NOGD must be an int >= 1. Got 0 instead."),
-    (lp.FourierRanker, {"bandwidths": ()}, "must be a non-empty list of numbers > 0. Got () instead."),
+    (
+        lp.FourierRanker,
+        {"bandwidths": ()},
+        "must be a non-empty list of numbers > 0 or a finite number > 0. Got () instead.",
+    ),
     (lp.FourierRanker, {"fade": 0}, "must be a number > 0 and <= 1 or 'auto'. Got 0 instead."),
     (lp.FourierRanker, {"refresh": 0}, "must be an int >= 1 or 'auto'. Got 0 instead."),
     (lp.OnlineScaler, {"kind": "robust"}, "must be 'standard' or 'minmax'. Got 'robust' instead."),

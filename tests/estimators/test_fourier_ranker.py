@@ -254,6 +254,11 @@ def test_a_class_that_has_faded_away_leaves_the_last_ranking():
     assert np.isfinite(learner.coef_).all() and learner.coef_.any()
 
 
+def test_one_bandwidth_may_be_a_number():
+    X, y = stream(300)
+    assert np.array_equal(ranker(bandwidths=0.5).fit(X, y).coef_, ranker(bandwidths=[0.5]).fit(X, y).coef_)
+
+
 def test_clones_and_pools_of_one_seed_draw_the_same_directions():
     X, y = stream(300)
     one, other = (lp.ExpertPool([ranker(random_state=None)], random_state=8).fit(X, y) for _ in range(2))

@@ -78,12 +78,12 @@ class FourierRanker(CompiledLearner):
 
     Cost of one example, with P = n_components + n_features: O(n_features n_components + P^2), and a share of O(P^3);
     "auto" ridges solve three times, an "auto" fade does everything twice. Memory: 16 P^2 bytes, once for each memory of
-    `fade`, and 8 (64 P + warm_up n_features + n_features n_components / 2).
+    `fade`, and 8 (64 P + warm_up n_features + n_features n_components / 2); 8 P^2 of scratch.
 
     Parameters
     ----------
     n_components : cosines and sines in z; an odd number is rounded down, and 1 counts as 2.
-    bandwidths : c of each group of directions: exp(-c |s - s'|^2 / n_features).
+    bandwidths : c of each group of directions, exp(-c |s - s'|^2 / n_features); a number for one group.
     regularization : lambda, or "auto": 0.1, 0.01 and 0.001, averaged by what each has achieved, p ~ exp(100 AUROC).
     refresh : solve after so many examples; "auto" is 200, and at once after each of the first 20 positives.
     fade : weight of the past at each new example, 1 keeps everything; or "auto": memories of 1 and 0.999 side by side,
@@ -114,7 +114,7 @@ class FourierRanker(CompiledLearner):
 
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": whole(1),
-        "bandwidths": Constraint(_are_bandwidths, "a non-empty list of numbers > 0"),
+        "bandwidths": Constraint(_are_bandwidths, "a non-empty list of numbers > 0") | number(above=0),
         "regularization": number(above=0) | choice("auto"),
         "refresh": whole(1) | choice("auto"),
         "fade": Constraint(number(above=0, most=1).accepts, "a number > 0 and <= 1") | choice("auto"),
@@ -180,8 +180,9 @@ class FourierRanker(CompiledLearner):
         if not self._state.tally[DRAWN]:
             directions = self._state.directions
             directions[:] = self._uniforms.rng.standard_normal(directions.shape)
-            columns = np.array_split(np.arange(directions.shape[1]), len(self.bandwidths))
-            for bandwidth, own in zip(self.bandwidths, columns, strict=True):
+            bandwidths = np.atleast_1d(self.bandwidths)
+            columns = np.array_split(np.arange(directions.shape[1]), bandwidths.size)
+            for bandwidth, own in zip(bandwidths, columns, strict=True):
                 directions[:, own] *= np.sqrt(2.0 * bandwidth / directions.shape[0])
             self._state.tally[DRAWN] = 1
 
