@@ -54,6 +54,9 @@ def linear_table() -> str:
         "OPAUC": lp.OPAUC(learning_rate=0.001),
         "OPAUC, rank 50": lp.OPAUC(learning_rate=0.001, rank=50, random_state=0),
         "OMCSL, auroc": lp.OMCSL(measure="auroc", random_state=0),
+        "FOGD, 400 components": lp.FOGD(gamma="auto", random_state=0),
+        "NOGD, 100 vectors, rank 50": lp.NOGD(gamma="auto"),
+        "FourierRanker, 400 components": lp.FourierRanker(random_state=0),
     }
     lines = ["| learner | rows | microseconds an example |", "|---|---|---|"]
     for name, learner in sparse_rows.items():

@@ -28,7 +28,7 @@ def compile_all(names: list[str]) -> None:
 # One learner of each compiled loop, the slow ones apart.
 HALVES = [
     ["KOIL", "OILK", "OCS", "OPAUC", "OAM", "ResamplingBagging", "StreamPipeline"],
-    ["SPA", "BOMKC", "MultiKernelKOIL", "OMCSL", "OB2RMK"],
+    ["SPA", "BOMKC", "MultiKernelKOIL", "OMCSL", "OB2RMK", "FOGD", "NOGD", "FourierRanker"],
 ]
 
 if __name__ == "__main__":

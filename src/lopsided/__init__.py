@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
     from lopsided.estimators.expert_pool import ExpertPool
     from lopsided.estimators.files import load
+    from lopsided.estimators.fourier_ranker import FourierRanker
     from lopsided.estimators.kernel_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
     from lopsided.estimators.koil import KOIL
     from lopsided.estimators.linear_classifiers import OCS, OFO, OnlinePerceptron
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.omcsl import OMCSL
     from lopsided.estimators.pipeline import StreamPipeline
     from lopsided.estimators.projectron import Projectron, ProjectronPP
+    from lopsided.estimators.random_features import FOGD, NOGD
     from lopsided.estimators.scaler import OnlineScaler
     from lopsided.estimators.spa import OSKL, SPA
 
@@ -43,7 +45,9 @@ __all__ = [
     "BOGD",
     "BOMKC",
     "BPAS",
+    "FOGD",
     "KOIL",
+    "NOGD",
     "NORMA",
     "OAM",
     "OB2RMK",
@@ -59,6 +63,7 @@ __all__ = [
     "DivergenceWarning",
     "ExpertPool",
     "Forgetron",
+    "FourierRanker",
     "KernelOGD",
     "KernelPA",
     "KernelPerceptron",

@@ -15,6 +15,9 @@ LEARNERS = [
     lp.KOIL(budget=5, random_state=0),
     lp.OILK(budget=8, random_state=0),
     lp.MultiKernelKOIL([Gaussian(), Linear()], budget=5, random_state=0),
+    lp.FOGD(n_components=10, random_state=0),
+    lp.NOGD(budget=10, rank=5),
+    lp.FourierRanker(n_components=10, random_state=0),
     lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(budget=5, random_state=0)),
 ]
 X = np.random.default_rng(0).standard_normal((40, 3))
@@ -159,6 +162,15 @@ BAD_PARAMETERS = [
     (lp.StreamPipeline, {"scaler": 3}, "must be an OnlineScaler. Got 3 instead."),
     (lp.StreamPipeline, {"learner": 3}, "must be a learner of lopsided. Got 3."),
     (lp.StreamPipeline, {"learner": lp.KOIL(C=0)}, "The 'C' parameter of KOIL"),
+    (lp.FOGD, {"n_components": 0}, "The 'n_components' parameter of FOGD must be an int >= 1. Got 0 instead."),
+    (lp.NOGD, {"rank": 0}, "The 'rank' parameter of NOGD must be an int >= 1. Got 0 instead."),
+    (
+        lp.FourierRanker,
+        {"bandwidths": ()},
+        "must be a non-empty list of numbers > 0 or a finite number > 0. Got () instead.",
+    ),
+    (lp.FourierRanker, {"fade": 0}, "must be a number > 0 and <= 1 or 'auto'. Got 0 instead."),
+    (lp.FourierRanker, {"refresh": 0}, "must be an int >= 1 or 'auto'. Got 0 instead."),
     (lp.OnlineScaler, {"kind": "robust"}, "must be 'standard' or 'minmax'. Got 'robust' instead."),
 ]
 

@@ -176,6 +176,23 @@ def test_memory_does_not_grow(stream):
     assert learner.nbytes_ == before
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_ready_made_pool(sparse, stream, tmp_path):
+    scales = np.array([1e-4, 300.0])
+    rows = sp.csr_array(stream.X * scales) if sparse else stream.X * scales + 5.0
+    model = lp.ExpertPool.default(sparse=sparse, random_state=1)
+    scores = clone(model).progressive_scores(rows, stream.y)
+    assert auroc(stream.y, scores) > 0.9
+    model.partial_fit(rows[:300], stream.y[:300])
+    model.save(tmp_path / "pool.lopsided")
+    resumed = lp.load(tmp_path / "pool.lopsided")
+    assert np.array_equal(resumed.progressive_scores(rows[300:], stream.y[300:]), scores[300:])
+    before = resumed.nbytes_
+    assert resumed.partial_fit(rows, stream.y).nbytes_ == before
+    assert resumed.n_diverged_ == 0 and len(resumed.members_) == 8
+    assert lp.ExpertPool.default(combine="best").combine == "best"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

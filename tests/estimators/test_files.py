@@ -41,6 +41,11 @@ MODELS = [
     lp.OPAUC(rank=3, random_state=1),
     lp.OAM(budget=9, random_state=1),
     lp.ResamplingBagging(n_members=4, random_state=1),
+    lp.FOGD(n_components=20, gamma=20.0, random_state=1),
+    lp.NOGD(budget=30, rank=10, gamma=20.0, random_state=1),
+    lp.NOGD(budget=300, gamma=20.0, random_state=1),
+    lp.FourierRanker(n_components=20, random_state=1),
+    lp.FourierRanker(20, (0.5,), "auto", fade="auto", warm_up=40, random_state=1),
     lp.StreamPipeline(lp.OnlineScaler("minmax"), lp.KOIL(budget=8, random_state=1)),
 ]
 models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])

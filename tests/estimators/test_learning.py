@@ -11,7 +11,9 @@ from lopsided import (
     BOGD,
     BOMKC,
     BPAS,
+    FOGD,
     KOIL,
+    NOGD,
     NORMA,
     OAM,
     OCS,
@@ -24,6 +26,7 @@ from lopsided import (
     RBP,
     SPA,
     Forgetron,
+    FourierRanker,
     KernelOGD,
     KernelPA,
     MultiKernelKOIL,
@@ -63,6 +66,9 @@ LEARNERS = [
     OPAUC(rank=4, random_state=5),
     OAM(budget=10, random_state=5),
     ResamplingBagging(random_state=5),
+    FOGD(n_components=50, gamma=20.0, random_state=5),
+    NOGD(gamma=20.0, budget=20, rank=20),
+    FourierRanker(n_components=30, refresh=1, warm_up=50, random_state=5),
     StreamPipeline(OnlineScaler(center=False), KOIL(budget=20, random_state=5)),
 ]
 learners = pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)

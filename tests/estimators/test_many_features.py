@@ -22,6 +22,7 @@ LEARNERS = [
     lp.Forgetron(gamma=0.4, budget=15),
     lp.BPAS(gamma=0.4, budget=15),
     lp.Projectron(gamma=0.4, budget=15, tol=1e-4),
+    lp.NOGD(gamma=0.4, budget=40, rank=10),
     lp.BOMKC(POOL, random_state=1),
     lp.OMKC(POOL, variant="SD", base="forgetron", budget=30, random_state=1),
 ]

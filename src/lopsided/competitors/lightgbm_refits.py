@@ -1,4 +1,4 @@
-"""LightGBM, which does not learn online: fitted anew on all rows so far after every thousand."""
+"""LightGBM, which does not learn online: fitted anew on all rows so far, after 100, 250, 500 and every thousand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from lightgbm import LGBMClassifier
 
-_EVERY = 1000
+_FIRST, _EVERY = (100, 250, 500), 1000
 
 
 class RefittedBoosting:
@@ -24,7 +24,7 @@ class RefittedBoosting:
         self._model: Any = None
 
     def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> npt.NDArray[np.float64]:
-        """Score rows by the last fit, keep them, and fit anew where a thousand is full."""
+        """Score rows by the last fit, keep them, and fit anew when it is time."""
         X = X if isinstance(X, np.ndarray) else X.toarray()
         y = np.asarray(y)
         if self.classes_ is None:
@@ -32,7 +32,7 @@ class RefittedBoosting:
         scores = np.zeros(y.size)
         start = 0
         while start < y.size:
-            stop = min(y.size, start + _EVERY - self._n % _EVERY)
+            stop = min(y.size, start + self._next_fit() - self._n)
             if self._model is not None:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of feature names that nobody gave
@@ -41,9 +41,12 @@ class RefittedBoosting:
             self._y.append(y[start:stop])
             self._n += stop - start
             start = stop
-            if self._n % _EVERY == 0:
+            if self._n in _FIRST or self._n % _EVERY == 0:
                 self._fit()
         return scores
+
+    def _next_fit(self) -> int:
+        return next((n for n in _FIRST if n > self._n), (self._n // _EVERY + 1) * _EVERY)
 
     def _fit(self) -> None:
         y = np.concatenate(self._y) == self.classes_[1]

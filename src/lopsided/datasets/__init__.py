@@ -2,6 +2,7 @@
 
 from lopsided.datasets.catalogue import Available, available, how_to_get_more, load
 from lopsided.datasets.dataset import Dataset
+from lopsided.datasets.drifting import abrupt_drift, rotating_hyperplane, xor
 from lopsided.datasets.folder import folder_sets, load_from_folder
 from lopsided.datasets.keel import keel_available, load_keel
 from lopsided.datasets.papers import load_paper_set, paper_sets
@@ -11,6 +12,7 @@ from lopsided.datasets.transactions import transactions
 __all__ = [
     "Available",
     "Dataset",
+    "abrupt_drift",
     "available",
     "folder_sets",
     "four_clusters",
@@ -22,5 +24,7 @@ __all__ = [
     "load_paper_set",
     "overlapping",
     "paper_sets",
+    "rotating_hyperplane",
     "transactions",
+    "xor",
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lopsided.datasets.dataset import Dataset
+from lopsided.datasets.drifting import abrupt_drift, rotating_hyperplane, xor
 from lopsided.datasets.folder import folder_sets, load_from_folder
 from lopsided.datasets.keel import HOW_TO_INSTALL, keel_available, load_keel
 from lopsided.datasets.papers import load_paper_set, paper_sets
@@ -21,6 +22,9 @@ _SYNTHETIC: dict[str, Callable[[], Dataset]] = {
     "four_clusters": four_clusters,
     "overlapping": lambda: overlapping(10_000, 20),
     "transactions": transactions,
+    "xor": xor,
+    "abrupt_drift": abrupt_drift,
+    "rotating_hyperplane": rotating_hyperplane,
 }
 _DIGIT = re.compile(r"digits-([0-9])")
 

@@ -33,8 +33,8 @@ def four_clusters(n_positive: int = 200, n_negative: int = 800, *, random_state:
     >>> four_clusters(100, 10_000).ratio
     100.0
     """
-    _check_count("n_positive", "four_clusters", n_positive, at_least=1)
-    _check_count("n_negative", "four_clusters", n_negative, at_least=1)
+    check_count("n_positive", "four_clusters", n_positive, at_least=1)
+    check_count("n_negative", "four_clusters", n_negative, at_least=1)
     rng = np.random.default_rng(random_state)
     centres = np.vstack([np.zeros((n_positive, 2)), _CLUSTER_CENTRES[np.arange(n_negative) % 4]])
     X = centres + _CLUSTER_SPREAD * rng.standard_normal(centres.shape)
@@ -62,14 +62,10 @@ def overlapping(n: int, n_features: int, rare: float = 0.05, *, random_state: in
     >>> overlapping(1000, 20)
     Dataset('overlapping', n_rows=1000, n_features=20, ratio=19)
     """
-    _check_count("n", "overlapping", n, at_least=2)
-    _check_count("n_features", "overlapping", n_features, at_least=1)
-    if not 0.0 < rare < 1.0:
-        raise ValueError(f"rare of overlapping must be a share between 0 and 1, both excluded, got {rare!r}.")
+    check_count("n", "overlapping", n, at_least=2)
+    check_count("n_features", "overlapping", n_features, at_least=1)
     rng = np.random.default_rng(random_state)
-    n_positive = min(max(round(rare * n), 1), n - 1)
-    y: NDArray[np.int64] = np.zeros(n, dtype=np.int64)
-    y[rng.permutation(n)[:n_positive]] = 1
+    y = rare_labels("overlapping", n, rare, rng)
     X = rng.standard_normal((n, n_features))
     X[y == 1] += _CLASS_DISTANCE / np.sqrt(n_features)
     return Dataset(
@@ -82,6 +78,21 @@ def overlapping(n: int, n_features: int, rare: float = 0.05, *, random_state: in
     )
 
 
-def _check_count(parameter: str, owner: str, value: int, *, at_least: int) -> None:
+def rare_labels(owner: str, n: int, rare: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Exactly `round(rare * n)` ones at random places, at least one and not all."""
+    check_share("rare", owner, rare)
+    y: NDArray[np.int64] = np.zeros(n, dtype=np.int64)
+    y[rng.permutation(n)[: min(max(round(rare * n), 1), n - 1)]] = 1
+    return y
+
+
+def check_share(parameter: str, owner: str, value: float) -> None:
+    """Refuse what is no share of a whole."""
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{parameter} of {owner} must be a share between 0 and 1, both excluded, got {value!r}.")
+
+
+def check_count(parameter: str, owner: str, value: int, *, at_least: int) -> None:
+    """Refuse what is no number of rows or features."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise ValueError(f"{parameter} of {owner} must be a whole number >= {at_least}, got {value!r}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,14 @@ from lopsided.estimators.experts_state import (
     measures_of,
     restored_experts,
 )
+from lopsided.estimators.fourier_ranker import FourierRanker
+from lopsided.estimators.koil import KOIL
+from lopsided.estimators.linear_rankers import OAM, OPAUC
 from lopsided.estimators.model_arrays import in_range, taken
 from lopsided.estimators.online import OnlineClassifier
+from lopsided.estimators.pipeline import StreamPipeline
+from lopsided.estimators.scaler import OnlineScaler
+from lopsided.estimators.spa import SPA
 
 _COMBINE = {"best": BEST, "sample": SAMPLE, "weighted": WEIGHTED}
 _WORTH_THREADS = 256  # rows in a batch from which members learn in threads
@@ -39,7 +45,7 @@ class ExpertPool(OnlineClassifier):
 
     For whoever does not know which learner or which parameters suit a stream: put those in question into a pool. Every
     member learns from every example; what each would have scored is measured by AUROC, AUPRC or F1 so far. Members may
-    be any learners of this package, of different kinds, pipelines included.
+    be any learners of this package, of different kinds, pipelines included; `ExpertPool.default()` is ready-made.
 
     With s_i the score of member i, M_i its measure so far and p_i ~ exp(sharpness M_i)::
 
@@ -120,6 +126,39 @@ class ExpertPool(OnlineClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
 
+    @classmethod
+    def default(cls, *, sparse: bool = False, **parameters: Any) -> Self:
+        """A pool for streams of which nothing is known: eight learners of four kinds with spread-out parameters.
+
+        Three `FourierRanker`s of different bandwidths, three `KOIL`s, an `SPA` within 200 vectors and a linear `OPAUC`,
+        all on features that are scaled as they come. `docs/evidence/fourier.md` has what it achieves and costs.
+
+        `sparse` makes it take CSR rows: by scales that leave zeros where they are, and with `OAM` instead of `OPAUC`.
+        Other parameters are those of the pool.
+
+        >>> from lopsided import ExpertPool
+        >>> from lopsided.datasets import xor
+        >>> from lopsided.metrics import auroc
+        >>> stream = xor(4_000, rare=0.02)
+        >>> pool = ExpertPool.default(random_state=0)
+        >>> round(auroc(stream.y, pool.progressive_scores(stream.X, stream.y)), 2)
+        0.95
+        """
+
+        def scaled(learner: Any, kind: str = "minmax") -> StreamPipeline:
+            return StreamPipeline(OnlineScaler(center=False) if sparse else OnlineScaler(kind), learner)
+
+        bandwidths = (0.05, 0.25), (0.25, 1.0), (1.0, 4.0)
+        return cls(
+            [FourierRanker(bandwidths=pair, regularization="auto", focus=6.0) for pair in bandwidths]
+            + [scaled(KOIL(C=10.0, gamma="auto"), "standard")]
+            + [scaled(KOIL(C=10.0, gamma=gamma)) for gamma in (1.0, 10.0)]
+            + [scaled(SPA(gamma=4.0, sampling_scale=2.0, budget=200))]
+            # Sparse features may be too many for covariances, and unbounded after scaling.
+            + [scaled(OAM(C=0.001) if sparse else OPAUC())],
+            **parameters,
+        )
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         for learner in self.learners:
@@ -199,6 +238,15 @@ class ExpertPool(OnlineClassifier):
             given[0, i] = member._learn_one(sign)
             member._memory.remember_one(sign, given[0, i])
         return float(self._combine_and_note(np.array([sign]), given)[0])
+
+    def _score_one(self) -> float:
+        given = np.empty((1, len(self.members_)))
+        for i, member in enumerate(self.members_):
+            member._one_x[:] = self._one_x
+            given[0, i] = member._score_one()
+        score = np.empty(1)
+        panel_score_rows(self._panel, self._plan, given, score)
+        return score.item()
 
     @property
     def threshold_(self) -> float:

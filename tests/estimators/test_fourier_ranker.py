@@ -1,0 +1,274 @@
+"""FourierRanker: blocks, the start of a stream, models that add up, memory, and what enormous features do."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import lopsided as lp
+from lopsided.core.fourier_ranker import FIXED, KEPT, WAITING
+from lopsided.datasets import abrupt_drift
+from lopsided.estimators.files import to_bytes
+from lopsided.metrics import auroc
+
+OPTIONS = {
+    "default": {},
+    "faded": {"fade": 0.995},
+    "focused": {"focus": 3.0},
+    "all": {"fade": "auto", "regularization": "auto", "refresh": 50},
+}
+options = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+
+
+def stream(n, seed=0, rare=0.05):
+    """A rare ring around the other class, on scales far from 1."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < rare).astype(int)
+    X = rng.standard_normal((n, 3))
+    X[y == 1] *= 2.5 / np.linalg.norm(X[y == 1], axis=1, keepdims=True)
+    return X * [100.0, 0.01, 1.0] + [5.0, -3.0, 0.0], y
+
+
+def ranker(**parameters):
+    return lp.FourierRanker(**({"n_components": 60, "random_state": 3} | parameters))
+
+
+@options
+def test_batches_pieces_and_single_examples_are_the_same_bit_for_bit(options):
+    X, y = stream(900)
+    whole, pieces = ranker(**options), ranker(**options)
+    scores = whole.progressive_scores(X, y)
+    pieces.partial_fit(X[:7], y[:7])
+    for t in range(7, 450):
+        assert pieces.score_one(X[t]) == scores[t]
+        pieces.learn_one(X[t], y[t])
+    assert np.array_equal(pieces.progressive_scores(X[450:], y[450:]), scores[450:])
+    assert to_bytes(pieces) == to_bytes(whole)
+
+
+@options
+def test_a_score_depends_on_earlier_rows_only(options):
+    X, y = stream(700)
+    scores = ranker(**options).progressive_scores(X, y)
+    for t in (5, 130, 201, 444):
+        changed, labels = X.copy(), y.copy()
+        changed[t + 1 :] = 7.0
+        labels[t:] = 1 - labels[t:]
+        assert np.array_equal(ranker(**options).progressive_scores(changed, labels)[: t + 1], scores[: t + 1])
+
+
+def test_it_ranks_what_no_line_can_and_does_not_mind_scales():
+    X, y = stream(4_000)
+    scores = lp.FourierRanker(random_state=0).progressive_scores(X, y)
+    moved = lp.FourierRanker(random_state=0).progressive_scores(X * [1e-5, 1e7, 3.0] + [0.0, 9.0, -1.0], y)
+    assert auroc(y, scores) > 0.87
+    assert np.abs(scores - moved).max() < 1e-5
+    later = scores[2_000:]
+    assert later[y[2_000:] == 1].mean() == pytest.approx(0.5, abs=0.15)
+    assert later[y[2_000:] == 0].mean() == pytest.approx(-0.5, abs=0.15)
+
+
+def test_the_first_rows_are_encoded_anew_until_the_scale_is_fixed():
+    X, y = stream(300)
+    X[:20] *= 50.0  # a start that says nothing about the rest
+    learner = ranker(warm_up=100).partial_fit(X[:99], y[:99])
+    assert learner._state.tally[KEPT] == 99 and not learner._state.tally[FIXED]
+    learner.partial_fit(X[99:], y[99:])
+    assert learner._state.tally[KEPT] == 0 and learner._state.tally[FIXED]
+    assert np.array_equal(learner.scale_, [X[:100].mean(axis=0), X[:100].std(axis=0)])
+
+
+def test_scores_are_zero_until_both_classes_were_seen():
+    X, _ = stream(60)
+    learner = ranker()
+    assert not learner.progressive_scores(X, np.zeros(60, dtype=int)).any()
+    assert not learner.decision_function(X).any()
+    learner.learn_one(X[0], 1)
+    assert learner.decision_function(X).any()
+
+
+def test_fit_ends_with_a_solution_and_solve_brings_one():
+    X, y = stream(290)
+    once, fitted = ranker().partial_fit(X, y), ranker().fit(X, y)
+    assert once._state.tally[WAITING] > 0
+    assert not np.array_equal(once.coef_, fitted.coef_)
+    assert np.array_equal(once.solve().coef_, fitted.coef_)
+    assert to_bytes(once) == to_bytes(once.solve())
+
+
+# ---------------------------------------------------------------- models add up
+
+
+@pytest.mark.parametrize("options", [{}, {"regularization": "auto"}, {"linear": 0.0}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_two_halves_are_the_whole(options, weighted):
+    X, y = stream(1_400)
+    weights = np.random.default_rng(1).uniform(0.1, 3.0, 1_400) if weighted else np.ones(1_400)
+    whole = ranker(**options).partial_fit(X, y, sample_weight=weights).solve()
+    first = ranker(**options).partial_fit(X[:700], y[:700], sample_weight=weights[:700])
+    second = first.sibling().partial_fit(X[700:], y[700:], sample_weight=weights[700:])
+    before = to_bytes(second)
+    first.absorb(second)
+    assert to_bytes(second) == before, "the other one stays as it is"
+    for memory, expected in zip(first._memories, whole._memories, strict=True):
+        for name in ("totals", "sums", "grams"):
+            assert np.allclose(getattr(memory, name), getattr(expected, name), rtol=1e-12, atol=1e-10)
+    assert np.abs(first._state.weights - whole._state.weights).max() < 1e-10
+    assert np.abs(first._state.offsets - whole._state.offsets).max() < 1e-10
+    assert first._state.tally[:4].tolist() == whole._state.tally[:4].tolist()
+
+
+def test_a_sibling_knows_the_scale_and_nothing_else():
+    X, y = stream(500)
+    learner = ranker().partial_fit(X, y)
+    before, sibling = to_bytes(learner), learner.sibling()
+    assert not sibling.decision_function(X).any() and sibling._memory.counts.sum() == 0
+    assert np.array_equal(sibling.scale_, learner.scale_)
+    for t in range(80):
+        sibling.learn_one(X[t], y[t])
+    assert to_bytes(learner) == before
+
+
+def test_faded_models_end_at_the_same_time():
+    X, y = stream(900)
+    first = ranker(fade=0.99).partial_fit(X[:300], y[:300])
+    second = first.sibling().partial_fit(X[300:600], y[300:600])
+    totals = first._memories[0].totals.copy()
+    first._add_block()
+    second._add_block()
+    expected = first._memories[0].totals + second._memories[0].totals
+    assert not np.array_equal(totals, expected)
+    assert np.allclose(first.absorb(second)._memories[0].totals, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (lambda X, y: lp.KOIL().fit(X, y), "must be a FourierRanker. Got KOIL"),
+        (lambda X, y: ranker().fit(X[:150], y[:150]), "at least its warm_up, 200 rows.* Got 150"),
+        (lambda X, y: ranker().fit(X[5:], y[5:]), "must have the same scale"),
+        (lambda X, y: ranker(random_state=4).fit(X, y), "must have the same directions"),
+        (lambda X, y: ranker(n_components=30).fit(X, y), "must have the same directions"),
+        (lambda X, y: ranker(fade=0.5).fit(X, y), "must have the same fades"),
+        (lambda X, y: ranker(pos_label=0).fit(X, y), "must have the same positive label"),
+        (lambda X, y: ranker(linear=1.0).fit(X, y), "must have the same linear part"),
+    ],
+)
+def test_models_that_do_not_add_up_are_refused(other, words):
+    X, y = stream(400)
+    learner = ranker().fit(X, y)
+    before = to_bytes(learner)
+    with pytest.raises(ValueError, match=words):
+        learner.absorb(other(X, y))
+    assert to_bytes(learner) == before
+    with pytest.raises(ValueError, match=r"sibling must have seen at least its warm_up, 200 rows"):
+        ranker().fit(X[:150], y[:150]).sibling()
+
+
+# ---------------------------------------------------------------- drift
+
+
+def examples_to_recover(learner, width):
+    """Half of the AUC that a change costs, on rows that nobody learns from."""
+    stream = abrupt_drift(12_000, 5, width=width, random_state=1)
+    old, new = (abrupt_drift(4_000, 5, rare=0.3, at=at, random_state=2) for at in (0.9999, 0.0001))
+    t = int(12_000 * (0.5 - width / 2))
+    learner.partial_fit(stream.X[:t], stream.y[:t])
+    before, after = (auroc(data.y, learner.decision_function(data.X)) for data in (old, new))
+    for learned in range(100, 12_000 - t, 100):
+        rows = slice(t + learned - 100, t + learned)
+        learner.partial_fit(stream.X[rows], stream.y[rows])
+        if auroc(new.y, learner.decision_function(new.X)) > 0.5 * (before + after):
+            return before, learned
+    return before, 12_000 - t
+
+
+@pytest.mark.parametrize("width", [0.0, 0.1])
+def test_two_memories_recover_from_a_change_in_a_third_of_the_time(width):
+    before, with_one = examples_to_recover(ranker(), width)
+    as_good_before, with_two = examples_to_recover(ranker(fade="auto"), width)
+    assert with_two <= with_one / 3
+    assert as_good_before > before - 0.01 > 0.9
+
+
+# ---------------------------------------------------------------- bounds
+
+
+@options
+def test_memory_does_not_grow(options):
+    X, y = stream(800)
+    learner = ranker(**options).partial_fit(X[:1], y[:1], classes=[0, 1])
+    before = learner.nbytes_
+    assert learner.partial_fit(X, y).nbytes_ == before
+    P = 63
+    assert before >= 16 * P * P * len(learner._memories)
+
+
+def test_memory_of_the_default_is_what_the_docstring_says():
+    X = np.random.default_rng(0).standard_normal((2, 20))
+    learner = lp.FourierRanker().partial_fit(X, [0, 1])
+    P = 420
+    said = 16 * P**2 + 8 * (64 * P + 200 * 20 + 20 * 200)
+    assert said < learner.nbytes_ < 1.02 * said
+
+
+def test_more_features_than_components_are_left_out_of_z():
+    rng = np.random.default_rng(0)
+    X, y = sp.random_array((300, 500), density=0.02, rng=rng, format="csr"), np.arange(300) % 5 == 0
+    learner = lp.FourierRanker(n_components=50, random_state=0).fit(X, y)
+    assert learner.coef_.shape == (1, 50)
+    assert np.abs(learner.decision_function(X) - learner.decision_function(X.toarray())).max() < 1e-10
+
+
+@pytest.mark.parametrize("size", [1e100, 1e200, 1e308])
+@pytest.mark.parametrize("when", [3, 290])
+def test_enormous_features_leave_it_finite(size, when):
+    X, y = stream(600)
+    calm = ranker().progressive_scores(X, y)
+    X[when] = [size, -size, size]
+    X[when + 1] = -X[when]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner = ranker()
+        scores = learner.progressive_scores(X, y)
+    assert np.isfinite(scores).all()
+    if when == 290:
+        assert auroc(y[300:], scores[300:]) > auroc(y[300:], calm[300:]) - 0.05
+
+
+def test_a_feature_that_begins_to_vary_late_is_not_lost():
+    X, y = stream(2_000)
+    X[:, 0] = np.where(np.arange(2_000) < 300, 0.0, y + 0.1 * X[:, 1])
+    learner = ranker().partial_fit(X, y)
+    assert auroc(y[300:], learner.decision_function(X[300:])) > 0.95
+
+
+def test_a_class_that_has_faded_away_leaves_the_last_ranking():
+    X, y = stream(300)
+    learner = ranker(fade=0.5, refresh=1).partial_fit(X, y)
+    negatives = np.flatnonzero(y == 0)
+    for _ in range(4):
+        learner.partial_fit(X[negatives], y[negatives])
+    assert np.isfinite(learner.coef_).all() and learner.coef_.any()
+
+
+def test_one_bandwidth_may_be_a_number():
+    X, y = stream(300)
+    assert np.array_equal(ranker(bandwidths=0.5).fit(X, y).coef_, ranker(bandwidths=[0.5]).fit(X, y).coef_)
+
+
+def test_clones_and_pools_of_one_seed_draw_the_same_directions():
+    X, y = stream(300)
+    one, other = (lp.ExpertPool([ranker(random_state=None)], random_state=8).fit(X, y) for _ in range(2))
+    assert np.array_equal(one.members_[0].directions_, other.members_[0].directions_)
+    drawn = clone(ranker()).fit(X, y).directions_
+    rng = np.random.default_rng(3)
+    expected = rng.standard_normal((3, 30)) * np.sqrt(2 * np.repeat([0.25, 1.0], 15) / 3)
+    assert np.allclose(drawn, expected, rtol=1e-15)
+    rng = np.random.default_rng(3)
+    order = rng.permutation(300)
+    shuffled = ranker(shuffle=True).fit(X, y)
+    by_hand = ranker(random_state=rng).partial_fit(X[order], y[order]).solve()
+    assert np.array_equal(shuffled.coef_, by_hand.coef_)
