@@ -22,9 +22,9 @@ _SYNTHETIC: dict[str, Callable[[], Dataset]] = {
     "four_clusters": four_clusters,
     "overlapping": lambda: overlapping(10_000, 20),
     "transactions": transactions,
-    "xor": xor,
-    "abrupt_drift": abrupt_drift,
-    "rotating_hyperplane": rotating_hyperplane,
+    "xor": lambda: xor(10_000),
+    "abrupt_drift": lambda: abrupt_drift(20_000),
+    "rotating_hyperplane": lambda: rotating_hyperplane(20_000),
 }
 _DIGIT = re.compile(r"digits-([0-9])")
 
