@@ -22,8 +22,8 @@ _MARKS = {
     Verdict.NOT_RUN: "",
 }
 LEGEND = (
-    "A cell is *published → here*, and how far that is in published standard deviations. ✓: within one of them (or within the "
-    "tolerance); +: better than that; −: worse."
+    "A cell is *published → here*, and how far that is in published standard deviations. ✓: within one of them (or "
+    "within the tolerance); +: better than that; −: worse."
 )
 
 

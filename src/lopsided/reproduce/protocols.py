@@ -59,7 +59,7 @@ def held_out_measures(y: npt.NDArray[np.int64], scores: Floats) -> dict[str, flo
 
 
 def folds(table: Table, set_name: str, method_name: str, dataset: Dataset, effort: Effort) -> list[Entry]:
-    """5 folds x 4 repetitions; parameters by inner cross-validation on the training rows of the first split, or of each.
+    """5 folds x 4 repetitions; parameters by inner cross-validation on training rows of the first split, or of each.
 
     Published inner folds belong to the first split; the others get random ones.
     """
