@@ -63,7 +63,8 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
         lines += [*_as_markdown(curve_grid(table, log)), ""]
-    lines += _significance(table, log) if results else []
+    if results and table.reference in table.methods(next(iter(table.sets))):  # else each measure has methods of its own
+        lines += _significance(table, log)
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
     lines += [f"- Made with {_versions(log, table)}.", ""]
