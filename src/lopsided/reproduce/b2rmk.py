@@ -107,8 +107,8 @@ TABLES = [
         scaling="symmetric",
         remarks=(
             "The first tenth of the training rows (half a fold) is the labelled start of OB2RMK and what the others "
-            "are tuned on, by 5-fold cross-validation done eight times. OB2RMK is the default here, with refits; the literal "
-            "reading is on its own page. B2RMK is left out where a fit would take minutes.",
+            "are tuned on, by 5-fold cross-validation done eight times. OB2RMK is the default here, with refits; the "
+            "literal reading is on its own page. B2RMK is left out where a fit would take minutes.",
         ),
         impossible=_NO_USPS | {"svmguide2": "a set of three classes; how it was made two is not published"},
     ),
