@@ -193,6 +193,12 @@ def test_the_ready_made_pool(sparse, stream, tmp_path):
     assert lp.ExpertPool.default(combine="best").combine == "best"
 
 
+def test_the_ready_made_pool_does_not_diverge_on_many_binary_features():
+    rng = np.random.default_rng(0)
+    X, y = (rng.random((400, 300)) < 0.5).astype(float), (np.arange(400) % 10 == 0).astype(int)
+    assert lp.ExpertPool.default(random_state=0).fit(X, y).n_diverged_ == 0
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -154,8 +154,9 @@ class ExpertPool(OnlineClassifier):
             + [scaled(KOIL(C=10.0, gamma="auto"), "standard")]
             + [scaled(KOIL(C=10.0, gamma=gamma)) for gamma in (1.0, 10.0)]
             + [scaled(SPA(gamma=4.0, sampling_scale=2.0, budget=200))]
-            # Sparse features may be too many for covariances, and unbounded after scaling.
-            + [scaled(OAM(C=0.001) if sparse else OPAUC())],
+            # A step of OPAUC must stay below 2 / |x|^2, and |x|^2 may be as large as the number of features is. Sparse
+            # features may be too many for covariances, and unbounded after scaling.
+            + [scaled(OAM(C=0.001) if sparse else OPAUC(learning_rate=0.001))],
             **parameters,
         )
 
