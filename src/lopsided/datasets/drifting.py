@@ -86,9 +86,9 @@ def abrupt_drift(
     When: to see how fast a learner recovers. Both classes have unit spread, their means are 2.4 apart. With kind
     "places" they differ in every feature, and after the share `at` of the stream each has the mean of the other: what
     was learned is wrong. With "features" only positives move: they differ in the first half of the features, later in
-    the second half, and what was learned is useless. With a `width` the change is gradual: within that share of the stream around `at` an example
-    is of the new kind with a probability that rises from 0 to 1. No ranker can exceed an AUC of 0.955 before and after;
-    one that does not notice falls to 0.045, or 0.5.
+    the second half, and what was learned is useless. With a `width` the change is gradual: within that share of the
+    stream around `at` an example is of the new kind with a probability that rises from 0 to 1. No ranker can exceed an
+    AUC of 0.955 before and after; one that does not notice falls to 0.045, or 0.5.
 
     >>> abrupt_drift(2_000)
     Dataset('abrupt_drift', n_rows=2000, n_features=10, ratio=99)
