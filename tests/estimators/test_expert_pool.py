@@ -193,13 +193,6 @@ def test_the_ready_made_pool(sparse, stream, tmp_path):
     assert lp.ExpertPool.default(combine="best").combine == "best"
 
 
-def test_the_ready_made_pool_does_not_diverge_on_many_binary_features():
-    rng = np.random.default_rng(0)
-    X = np.repeat(rng.integers(0, 2, (600, 1)), 400, axis=1).astype(float)  # all alike, the worst case
-    y = (np.arange(600) % 10 == 0).astype(int)
-    assert lp.ExpertPool.default(random_state=0).fit(X, y).n_diverged_ == 0
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
