@@ -162,7 +162,7 @@ OPTIONS = {
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_fourier_ranker(options, sparse):
     ours, theirs = options
-    X, y = stream(500)
+    X, y = stream(200 if ours.get("refresh") == 1 else 500)
     learner = lp.FourierRanker(random_state=SEED, **SMALL, **ours)
     model = naive.FourierRanker(4, seed=SEED, **SMALL, **theirs)
     assert largest_difference(learner, model, X, y, sparse=sparse) < 1e-8

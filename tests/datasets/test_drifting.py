@@ -67,6 +67,14 @@ def test_the_classes_change_places_at_one_moment():
             assert np.abs(np.abs(own.mean(axis=0)) - 1.2 / np.sqrt(5)).max() < 0.06
 
 
+def test_other_features_tell_the_classes_apart_later():
+    data = abrupt_drift(20_000, 5, rare=0.4, at=0.3, kind="features")
+    first, second = data.X[:, :2].sum(axis=1), data.X[:, 2:].sum(axis=1)
+    for part, telling, silent in ((slice(0, 6_000), first, second), (slice(6_000, None), second, first)):
+        assert auroc(data.y[part], telling[part]) == pytest.approx(BEST, abs=0.006)
+        assert auroc(data.y[part], silent[part]) == pytest.approx(0.5, abs=0.02)
+
+
 def test_a_gradual_change_rises_from_nothing_to_everything():
     data = abrupt_drift(50_000, 3, rare=0.5, at=0.5, width=0.4)
     toward = data.X.sum(axis=1)
@@ -91,6 +99,7 @@ def test_a_gradual_change_rises_from_nothing_to_everything():
             {"n": 9, "at": 0.0},
             "at of abrupt_drift must be a share between 0 and 1, both excluded, got 0.0",
         ),
+        (abrupt_drift, {"n": 9, "kind": "time"}, "kind of abrupt_drift must be 'places' or 'features', got 'time'"),
         (abrupt_drift, {"n": 9, "width": 1.5}, "width of abrupt_drift must be a share between 0 and 1, got 1.5"),
     ],
 )

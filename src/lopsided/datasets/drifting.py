@@ -77,35 +77,46 @@ def abrupt_drift(
     rare: float = 0.01,
     at: float = 0.5,
     width: float = 0.0,
+    kind: str = "places",
     *,
     random_state: int | None = 0,
 ) -> Dataset:
-    """Two Gaussian classes that change places at one moment.
+    """Two Gaussian classes that change places at one moment, or that other features tell apart from then on.
 
-    When: to see how fast a learner recovers. Both classes have unit spread, their means are 2.4 apart, the same in
-    every feature; after the share `at` of the stream each has the mean of the other. With a `width` the change is
-    gradual: within that share of the stream around `at` an example is of the new kind with a probability that rises
-    from 0 to 1. No ranker can exceed an AUC of 0.955 before and after; one that does not notice falls to 0.045.
+    When: to see how fast a learner recovers. Both classes have unit spread, their means are 2.4 apart. With kind
+    "places" they differ in every feature, and after the share `at` of the stream each has the mean of the other: what
+    was learned is wrong. With "features" only positives move: they differ in the first half of the features, later in
+    the second half, and what was learned is useless. With a `width` the change is gradual: within that share of the
+    stream around `at` an example is of the new kind with a probability that rises from 0 to 1. No ranker can exceed an
+    AUC of 0.955 before and after; one that does not notice falls to 0.045, or 0.5.
 
     >>> abrupt_drift(2_000)
     Dataset('abrupt_drift', n_rows=2000, n_features=10, ratio=99)
     """
     check_count("n", "abrupt_drift", n, at_least=2)
-    check_count("n_features", "abrupt_drift", n_features, at_least=1)
+    check_count("n_features", "abrupt_drift", n_features, at_least=2)
     check_share("at", "abrupt_drift", at)
     if not 0.0 <= width <= 1.0:
         raise ValueError(f"width of abrupt_drift must be a share between 0 and 1, got {width!r}.")
+    if kind not in ("places", "features"):
+        raise ValueError(f"kind of abrupt_drift must be 'places' or 'features', got {kind!r}.")
     rng = np.random.default_rng(random_state)
     y = rare_labels("abrupt_drift", n, rare, rng)
     progress = (np.arange(n) / n - at) / width + 0.5 if width > 0.0 else np.where(np.arange(n) >= at * n, 1.0, 0.0)
     is_new = rng.random(n) < progress
-    side = np.where((y == 1) != is_new, 0.5, -0.5)
-    X = rng.standard_normal((n, n_features)) + (_CLASS_DISTANCE / np.sqrt(n_features)) * side[:, None]
+    X = rng.standard_normal((n, n_features))
+    if kind == "places":
+        side = np.where((y == 1) != is_new, 0.5, -0.5)
+        X += (_CLASS_DISTANCE / np.sqrt(n_features)) * side[:, None]
+    else:
+        half = n_features // 2
+        X[:, :half] += (_CLASS_DISTANCE / np.sqrt(half)) * (y * ~is_new)[:, None]
+        X[:, half:] += (_CLASS_DISTANCE / np.sqrt(n_features - half)) * (y * is_new)[:, None]
     return Dataset(
         name="abrupt_drift",
         X=X,
         y=y,
         feature_names=[f"x{position}" for position in range(1, n_features + 1)],
         source="synthetic",
-        description=f"two Gaussian classes {_CLASS_DISTANCE} apart that change places after {at:g} of the stream",
+        description=f"two Gaussian classes {_CLASS_DISTANCE} apart that change {kind} after {at:g} of the stream",
     )

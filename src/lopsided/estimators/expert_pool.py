@@ -133,6 +133,8 @@ class ExpertPool(OnlineClassifier):
         Three `FourierRanker`s of different bandwidths, three `KOIL`s, an `SPA` within 200 vectors and a linear `OPAUC`,
         all on features that are scaled as they come. `docs/evidence/fourier.md` has what it achieves and costs.
 
+        Where features leave the range they had by far, the `OPAUC` may diverge, with a warning; its weight then falls.
+
         `sparse` makes it take CSR rows: by scales that leave zeros where they are, and with `OAM` instead of `OPAUC`.
         Other parameters are those of the pool.
 
@@ -154,8 +156,9 @@ class ExpertPool(OnlineClassifier):
             + [scaled(KOIL(C=10.0, gamma="auto"), "standard")]
             + [scaled(KOIL(C=10.0, gamma=gamma)) for gamma in (1.0, 10.0)]
             + [scaled(SPA(gamma=4.0, sampling_scale=2.0, budget=200))]
-            # Sparse features may be too many for covariances, and unbounded after scaling.
-            + [scaled(OAM(C=0.001) if sparse else OPAUC())],
+            # OPAUC is stable while its step is below 2 / |x|^2; a value far outside of the range known so far makes
+            # |x|^2 large, so a small step. Sparse features may be too many for covariances.
+            + [scaled(OAM(C=0.001) if sparse else OPAUC(learning_rate=0.001))],
             **parameters,
         )
 

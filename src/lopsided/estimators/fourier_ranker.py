@@ -55,8 +55,9 @@ class FourierRanker(CompiledLearner):
     """Learns the least-squares AUC ranking of random Fourier features in one pass; their number bounds it.
 
     What `OPAUC` is for a line, at its optimum instead of on the way there: no step size, nothing to tune to begin with,
-    features are standardised inside. The strongest single learner here on most streams. It keeps no examples after its
-    start, so two models of different parts of a stream can be added up (`absorb`).
+    features are standardised inside. The strongest single learner here on most streams, and stronger still with
+    `regularization="auto", focus=6` (docs/evidence/fourier.md). It keeps no examples after its start, so that models of
+    different parts of a stream can be added up (`sibling`, `absorb`).
 
     By class, the weighted count n, mean m and covariance S of z(x), from sums that every example enters; then::
 
@@ -69,12 +70,12 @@ class FourierRanker(CompiledLearner):
 
     z(x) = sqrt(1/H) (cos r_1.s ... cos r_H.s, sin r_1.s ... sin r_H.s), then `linear` / sqrt(n_features) s, where s is
     x standardised, each feature held within 10 deviations, and H = n_components // 2 directions r_i are shared evenly
-    by the bandwidths c, from N(0, 2 c / n_features I). The first `warm_up` rows are kept as they are: at each solution
+    by the bandwidths b, from N(0, 2 b / n_features I). The first `warm_up` rows are kept as they are: at each solution
     s is redefined by their means and deviations (1 for a feature that has not varied) and all of them are encoded
     anew. The last of them fixes the scale for good. If scales drift later on, put an `OnlineScaler` in front.
 
-    f is solved for anew as `refresh` says, and at the end of `fit`; between, scores are those of the last solution.
-    Before both classes have been seen all scores are 0.
+    f is solved for anew as `refresh` says, at the end of `fit`, and by `solve`; until then scores are of the last
+    solution, and 0 before both classes have been seen.
 
     Cost of one example, with P = n_components + n_features: O(n_features n_components + P^2), and a share of O(P^3);
     "auto" ridges solve three times, an "auto" fade does everything twice. Memory: 16 P^2 bytes, once for each memory of
@@ -83,7 +84,7 @@ class FourierRanker(CompiledLearner):
     Parameters
     ----------
     n_components : cosines and sines in z; an odd number is rounded down, and 1 counts as 2.
-    bandwidths : c of each group of directions, exp(-c |s - s'|^2 / n_features); a number for one group.
+    bandwidths : b of each group of directions, exp(-b |s - s'|^2 / n_features); a number for one group.
     regularization : lambda, or "auto": 0.1, 0.01 and 0.001, averaged by what each has achieved, p ~ exp(100 AUROC).
     refresh : solve after so many examples; "auto" is 200, and at once after each of the first 20 positives.
     fade : weight of the past at each new example, 1 keeps everything; or "auto": memories of 1 and 0.999 side by side,
@@ -107,9 +108,8 @@ class FourierRanker(CompiledLearner):
 
     References
     ----------
-    W. Gao, R. Jin, S. Zhu, Z.-H. Zhou, "One-Pass AUC Optimization", ICML 2013, for the moments; A. Rahimi, B. Recht,
-    "Random Features for Large-Scale Kernel Machines", NIPS 2007, for the features. Solving instead of descending, the
-    ridge that falls with the positives, the scale and the focus are of this package.
+    W. Gao, R. Jin, S. Zhu, Z.-H. Zhou, "One-Pass AUC Optimization", ICML 2013 (the moments); A. Rahimi, B. Recht,
+    "Random Features for Large-Scale Kernel Machines", NIPS 2007. The rest is of this package.
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -347,10 +347,9 @@ class FourierRanker(CompiledLearner):
         return arrays | experts_arrays(self._experts)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        fields = self._state._asdict().items()
-        state = self._state._replace(
-            **{name: taken(arrays, f"state.{name}", empty.dtype, empty.shape) for name, empty in fields}
-        )
+        parts = self._state._asdict().items()
+        fields = {name: taken(arrays, f"state.{name}", empty.dtype, empty.shape) for name, empty in parts}
+        state = self._state._replace(**fields)
         in_range("state.tally", state.tally, 0, 2**62)
         in_range("state.tally", state.tally[[DRAWN, FIXED, DUE]], 0, 1)
         in_range("state.tally", state.tally[WAITING], 0, _BLOCK - 1)
