@@ -31,6 +31,8 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
+    "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
+    "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
 }
 

@@ -96,6 +96,16 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
         return result
 
+    def unscaled(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What `transform` would have made these rows of, on the scale known so far; NaN where nothing has varied."""
+        self._check_started()
+        low, unit = np.zeros((2, self.n_features_in_))
+        ones = np.ones((1, self.n_features_in_))
+        low = self._scale(encoding.as_rows(0.0 * ones), learn=False).dense[0]
+        unit = self._scale(encoding.as_rows(ones), learn=False).dense[0] - low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(unit != 0.0, (rows - low) / unit, np.nan)
+
     def _bound(self, rows: Rows, result: Rows, *, learn: bool) -> Callable[[], None]:
         """`_scale` for the same rows again and again, into the same result."""
         return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
