@@ -13,39 +13,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import lopsided as lp
+from cli.payments import csv_text, payment_rows
 from lopsided.cli.feed import Feed
 from lopsided.encoding import infer_schema
-
-HEADER = "id,amount,country,when,kind"
-
-
-def rows_of(n, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = []
-    for t in range(n):
-        bad = rng.random() < 0.15
-        amount = "" if rng.random() < 0.1 else f"{rng.normal() + 3 * bad:.6g}"
-        country = rng.choice(["NO", "SE", "DK"] if not bad else ["DK", "XX"])
-        day = np.datetime64("2024-01-01T00:00") + np.timedelta64(int(37 * t), "m")
-        rows.append(
-            {"id": f"t{t}", "amount": amount, "country": str(country), "when": str(day), "kind": "bad" if bad else "ok"}
-        )
-    return rows
-
-
-def as_csv(rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-@pytest.fixture
-def payments(tmp_path):
-    path = tmp_path / "payments.csv"
-    path.write_text(as_csv(rows_of(400)))
-    return path
 
 
 def learned(lopsided, *arguments):
@@ -71,14 +41,14 @@ def test_from_a_file_to_scores(installed, payments, tmp_path):
     assert said["rows"].startswith("400, ") and float(said["AUROC"].split()[0]) > 0.8
     assert "  country  category, hashed into 8 columns" in done.stderr.splitlines()
     assert "  id       ignored: the identifier" in done.stderr.splitlines()
-    rows = rows_of(100, seed=1)
+    rows = payment_rows(100, seed=1)
     for row in rows:
         del row["kind"]
-    (tmp_path / "new.csv").write_text(as_csv(rows))
+    (tmp_path / "new.csv").write_text(csv_text(rows))
     result = scored(installed, "m.lopsided", "new.csv")
     assert [list(row)[:4] for row in result] == [list(rows[0])] * 100
     assert [row["id"] for row in result] == [f"t{t}" for t in range(100)]
-    truth = [row["kind"] == "bad" for row in rows_of(100, seed=1)]
+    truth = [row["kind"] == "bad" for row in payment_rows(100, seed=1)]
     assert roc_auc_score(truth, [float(row["score"]) for row in result]) > 0.85
     assert all((float(row["score"]) > 0) == (row["predicted"] == "bad") for row in result)
     assert all(0 < float(row["probability"]) < 1 for row in result)
@@ -86,7 +56,7 @@ def test_from_a_file_to_scores(installed, payments, tmp_path):
 
 def test_the_saved_model_is_that_of_python(lopsided, payments, tmp_path):
     said = learned(lopsided, payments, *OPTIONS, "-o", "m.lopsided", "--seed", 3)
-    rows = rows_of(400)
+    rows = payment_rows(400)
     model = lp.load(tmp_path / "m.lopsided")
     twin = lp.TablePipeline(model.schema, learner=lp.KOIL(gamma=0.3, random_state=3, pos_label="bad"))
     y = np.array([row["kind"] for row in rows])
@@ -106,7 +76,7 @@ def test_a_model_goes_on_as_if_never_stopped(lopsided, payments, tmp_path):
     learned(lopsided, "2.csv", "--resume", "parts", "-o", "both")
     learned(lopsided, "2.csv", "--resume", "parts")
     whole, both, parts = (lp.load(tmp_path / name) for name in ("whole", "both", "parts"))
-    rows = rows_of(50, seed=2)
+    rows = payment_rows(50, seed=2)
     if str(whole.schema) == str(both.schema):
         np.testing.assert_array_equal(whole.decision_function(rows), both.decision_function(rows))
     np.testing.assert_array_equal(parts.decision_function(rows), both.decision_function(rows))
@@ -116,11 +86,11 @@ def test_a_model_goes_on_as_if_never_stopped(lopsided, payments, tmp_path):
 @pytest.mark.parametrize("form", ["csv", "ndjson", "parquet", "arrow"])
 def test_every_format_in_and_out(lopsided, payments, tmp_path, form):
     learned(lopsided, payments, *OPTIONS, "-o", "m")
-    rows = [row | {"amount": float(row["amount"]) if row["amount"] else None} for row in rows_of(40, seed=1)]
+    rows = [row | {"amount": float(row["amount"]) if row["amount"] else None} for row in payment_rows(40, seed=1)]
     table = pa.Table.from_pylist(rows)
     source = tmp_path / f"in.{form}"
     if form == "csv":
-        source.write_text(as_csv(rows))
+        source.write_text(csv_text(rows))
     elif form == "ndjson":
         source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
@@ -284,7 +254,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
 )
 @pytest.mark.usefixtures("payments", "csv_file")
 def test_what_cannot_be_done_is_said(refused, tmp_path, arguments, sentence):
-    rows = [{name: row[name] for name in ("amount", "country", "kind")} for row in rows_of(20)]
+    rows = [{name: row[name] for name in ("amount", "country", "kind")} for row in payment_rows(20)]
     schema = infer_schema({name: [row[name] for row in rows] for name in rows[0]}, label="kind")
     models = {
         "python": lp.KOIL().partial_fit([[0.0], [1.0]], [0, 1]),

@@ -59,7 +59,7 @@ def test_version_says_what_runs_here(installed):
     assert done.returncode == 0
     said = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert said["lopsided"] == __version__
-    assert set(said) == {"lopsided", "Python", "numpy", "numba", "scikit-learn", "CPU"}
+    assert set(said) == {"lopsided", "Python", "numpy", "numba", "pyarrow", "scikit-learn", "CPU"}
     assert installed("--version").stdout == f"lopsided {__version__}\n"
 
 

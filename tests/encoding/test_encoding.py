@@ -44,7 +44,7 @@ def test_kinds_are_found_in_the_first_rows(values, words):
 def test_columns_can_be_told():
     head = {"zip": ["123", "456"], "n": ["1", "2"], "who": ["a", "b"], "y": ["0", "1"], "t": ["5", "6"]}
     schema = infer_schema(head, label="y", id="who", time="t", ignore=["n"], kinds={"zip": "category"}, width=16)
-    assert schema.columns == (Column("zip", "category", 16), Column("t", "number"))
+    assert schema.columns == (Column("zip", "category", 16, known=("123", "456")), Column("t", "number"))
     assert schema.ignored == {"n": "as asked", "who": "the identifier"}
     assert (schema.label, schema.id, schema.time) == ("y", "who", Column("t", "number"))
     assert Schema.from_json(schema.to_json()) == schema

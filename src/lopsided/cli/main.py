@@ -29,10 +29,14 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "completion": Entry("lopsided.cli.completion", "completion", "Print what a shell needs to complete this command."),
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
+    "explain": Entry("lopsided.cli.explain", "explain", "Take one score apart into what speaks for it and against."),
+    "inspect": Entry("lopsided.cli.inspect", "inspect", "Say what a saved model is made of."),
     "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
+    "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
 }
 
@@ -70,7 +74,8 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with `lopsided demo`.",
+    epilog="Start with `lopsided demo`. Exit codes: 0 done, 2 bad input or options (one sentence says what), "
+    "130 interrupted (what was learned is saved), 1 a bug.",
 )
 @click.version_option(__version__, message="lopsided %(version)s")
 @click.pass_context
@@ -81,7 +86,7 @@ def cli(context: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code: 0, 2 for a user's error, 130 after Ctrl-C."""
+    """Run the command line and leave with its exit code: 0, 2 for a user's error, 130 after Ctrl-C, 1 for a bug."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

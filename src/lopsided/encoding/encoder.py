@@ -101,23 +101,22 @@ class TableEncoder:
         return rows.columns()
 
     def in_words(self, row: Floats) -> dict[str, Any]:
-        """What is known of the original columns of an encoded row: numbers, dates, and the places of hashed words."""
+        """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""
         words: dict[str, Any] = {}
         for position, column in enumerate(self._numbers):
             value = float(row[position])
             is_date = column.kind == DATE and np.isfinite(value)
-            words[column.name] = str(np.datetime64(round(value * _DAY), "us")) if is_date else value
+            words[column.name] = str(_moment(value, column.has_hours)) if is_date else value
         place = self.n_numbers
         for column in self._numbers:
             if column.may_miss:
                 if row[place] > 0.5:
                     words[column.name] = None
                 place += 1
-        place += sum(2 * len(_parts(column)) // 2 for column in self._numbers if column.kind == DATE)
+        place += sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
         for column in self.schema.columns:
             if column.is_hashed:
-                hashed = row[place : place + column.width]
-                words[column.name] = {f"#{q}": round(float(hashed[q]), 3) for q in np.flatnonzero(hashed)}
+                words[column.name] = _words(column, row[place : place + column.width])
                 place += column.width
         return words
 
@@ -136,6 +135,21 @@ def _by_column(table: Any) -> dict[str, Any]:
         "A table must be a data frame, an arrow table, a mapping of columns or a list of mappings, "
         f"got {type(table).__name__}."
     )
+
+
+def _moment(days: float, has_hours: bool) -> np.datetime64:
+    return np.datetime64(round(days * 1440.0), "m") if has_hours else np.datetime64(round(days), "D")
+
+
+def _words(column: Column, hashed: Floats) -> list[str]:
+    """The categories of the first rows that are hashed like this; for others and for texts the places."""
+    if column.known:
+        import pyarrow as pa
+
+        alike = (_hashed(column, pa.array(column.known, type=pa.string())) == hashed).all(axis=1)
+        if alike.any() and hashed.any():
+            return [word for word, is_alike in zip(column.known, alike, strict=True) if is_alike]
+    return [f"#{place}" for place in np.flatnonzero(hashed)]
 
 
 def _days(moments: npt.NDArray[Any]) -> Floats:

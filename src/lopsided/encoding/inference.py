@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KINDS, NUMBER, TEXT, Column, Schema, SchemaError
-from lopsided.streams.cells import WrongCellError, date_of, number_of
+from lopsided.streams.cells import WrongCellError, date_of, number_of, text_of
 
 CATEGORY_WIDTH, TEXT_WIDTH = 64, 256
 IGNORE = "ignore"
@@ -128,9 +128,9 @@ def _described(name: str, kind: str, values: Sequence[Any], width: int | None) -
     if kind == TEXT:
         return Column(name, kind, width or TEXT_WIDTH)
     if kind == CATEGORY:
-        distinct = len({str(value) for value in values if value not in (None, "")})
-        enough = max(_NARROWEST, 1 << (2 * distinct - 1).bit_length() if distinct else 0)
-        return Column(name, kind, width or min(CATEGORY_WIDTH, enough))
+        words = sorted({text_of(value) for value in values} - {""})
+        enough = max(_NARROWEST, 1 << (2 * len(words) - 1).bit_length() if words else 0)
+        return Column(name, kind, width or min(CATEGORY_WIDTH, enough), known=tuple(words[:CATEGORY_WIDTH]))
     may_miss = any(_is_missing(value) for value in values)
     return Column(name, kind, 0, may_miss, kind == DATE and _has_hours(values))
 

@@ -23,7 +23,8 @@ class Column:
 
     `kind` is number, flag (true or false), category (one word), text (words) or date. A number or date with
     `may_miss` gets a second column that says when it is missing. `width` is the number of columns into which categories
-    and texts are hashed, a power of two. `has_hours` says that dates have a time of day.
+    and texts are hashed, a power of two. `has_hours` says that dates have a time of day. `known` are categories of the
+    first rows, by which a hashed one can be called by its name again.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Column:
     width: int = 0
     may_miss: bool = False
     has_hours: bool = False
+    known: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -97,10 +99,10 @@ class Schema:
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
-            "columns": [asdict(column) for column in self.columns],
+            "columns": [_plain(column) for column in self.columns],
             "label": self.label,
             "id": self.id,
-            "time": None if self.time is None else asdict(self.time),
+            "time": None if self.time is None else _plain(self.time),
             "ignored": dict(self.ignored),
         }
 
@@ -119,6 +121,10 @@ class Schema:
             raise SchemaError(f"A schema must be what to_json gives, got something else: {error!r}.") from None
 
 
+def _plain(column: Column) -> dict[str, Any]:
+    return asdict(column) | {"known": list(column.known)}
+
+
 def _column(values: Mapping[str, Any]) -> Column:
     return Column(
         str(values["name"]),
@@ -126,4 +132,5 @@ def _column(values: Mapping[str, Any]) -> Column:
         int(values["width"]),
         bool(values["may_miss"]),
         bool(values["has_hours"]),
+        tuple(str(word) for word in values["known"]),
     )
