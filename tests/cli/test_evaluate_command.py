@@ -165,8 +165,9 @@ def test_a_report_is_written(lopsided, csv_file, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "report: out.html"
     page = (tmp_path / "out.html").read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 5
     assert "<h1>KOIL on people.csv</h1>" in page
+    assert "alerts per 1,000 rows" in page
     assert "learning_rate=0.01" in page
     assert "fraud (60 rows), ok (240 rows); positive: fraud" in page
 

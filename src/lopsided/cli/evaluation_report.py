@@ -33,6 +33,7 @@ def write(path: str, row: Row, history: History, facts: dict[str, Any], columns:
                     name=row.stream,
                     description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
                     runs=[Run(row.learner, history.evaluation)],
+                    detail=history.detail(),
                 )
             ],
         ),

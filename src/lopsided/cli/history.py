@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lopsided.evaluate import Evaluation, Record
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a model was made of after `n` rows."""
-
-    n: int
-    n_support: int | None
-    weights: npt.NDArray[np.float64] | None  # of kernels or experts
+from lopsided.report.contents import Detail, Moment
 
 
 class History:
@@ -37,13 +28,19 @@ class History:
     def note(self) -> Record:
         """A record of where things stand."""
         record = self.evaluation.note()
-        self.moments.append(Moment(record.n, record.n_support, weights_of(self.model)))
+        self.moments.append(Moment(record.n, record.seconds, record.n_support, weights_of(self.model)))
         return record
 
     @property
     def times(self) -> npt.NDArray[np.float64] | None:
         """Seconds of every row; None without a time column."""
         return np.concatenate(self._times) if self._times else None
+
+    def detail(self) -> Detail:
+        """All of it for a report."""
+        evaluation = self.evaluation
+        scores, positive, called = evaluation.scores, evaluation.positive, evaluation.called
+        return Detail(scores, positive, called, evaluation.threshold, self.times, self.moments)
 
 
 def weights_of(model: Any) -> npt.NDArray[np.float64] | None:
