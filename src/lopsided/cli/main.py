@@ -33,6 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
     "explain": Entry("lopsided.cli.explain", "explain", "Take one score apart into what speaks for it and against."),
+    "export": Entry("lopsided.cli.export", "export", "Write a saved model as ONNX, for programs without Python."),
     "inspect": Entry("lopsided.cli.inspect", "inspect", "Say what a saved model is made of."),
     "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),

@@ -22,6 +22,7 @@ class ArrowTable:
     """One file of typed columns; rows are counted from 1, since there are no lines."""
 
     has_records = False
+    has_fixed_columns = True
 
     def __init__(self, source: ByteSource, is_parquet: bool) -> None:
         self.name = source.name

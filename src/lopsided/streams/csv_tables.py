@@ -32,6 +32,7 @@ class CsvTable:
     """One file: its columns, its first rows, and its chunks. `blocks` begin with the header."""
 
     has_records = True
+    has_fixed_columns = True
     head_problem: StreamError | None = None
 
     def __init__(self, name: str, blocks: Iterator[Block | StreamError], delimiter: str) -> None:

@@ -17,6 +17,7 @@ class JsonTable:
     """One file of objects: its columns (the keys of the first rows), its first rows, and its chunks."""
 
     has_records = True
+    has_fixed_columns = False
 
     def __init__(self, name: str, blocks: Iterator[Block | StreamError], look: int = 1000) -> None:
         self.name = name

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from lopsided.streams.errors import StreamError
 
 STANDARD_INPUT = "-"
+KAFKA = "kafka://"
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MAGIC_BYTES = 8
@@ -228,8 +229,12 @@ class Sources:
         if not done:
             raise StreamError(path, None, None, "must hold files", "an empty directory")
 
-    def open(self, path: str) -> ByteSource:
+    def open(self, path: str) -> Any:
         """One of them as bytes."""
+        if path.startswith(KAFKA):
+            from lopsided.streams.kafka import KafkaSource
+
+            return KafkaSource(path, self._wait_for_more if self.follow else None)
         return ByteSource(path, self._wait_for_more if self.follow else None)
 
     def _files(self) -> list[str]:

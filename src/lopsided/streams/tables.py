@@ -11,7 +11,7 @@ from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError
 from lopsided.streams.libsvm import looks_like_libsvm
-from lopsided.streams.sources import ByteSource, Sources
+from lopsided.streams.sources import STANDARD_INPUT, ByteSource, Sources
 
 CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
 FORMATS = (CSV, NDJSON, PARQUET, ARROW, LIBSVM)
@@ -33,6 +33,7 @@ class OpenTable(Protocol):
     name: str
     columns: list[str]
     has_records: bool
+    has_fixed_columns: bool  # False if the columns are only those that the first rows happen to have
 
     def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
         """The first rows by column, and whether these are known to be all; `look_on` allows to read on for that."""
@@ -64,14 +65,21 @@ class TableStream:
         self._read_before = 0
         self._paths = iter(sources)
         self._source, self._table = self._open(first_path(self._paths, sources))
-        self._next_path = next(self._paths, None) if not sources.follow else None
+        try:
+            self._look_ahead(head_rows)
+        except BaseException:
+            self._source.close()
+            raise
+
+    def _look_ahead(self, head_rows: int) -> None:
+        self._next_path = next(self._paths, None) if not self.sources.follow else None
         self.columns = self._table.columns
         self.has_records = self._table.has_records
         self.header: bytes | None = getattr(getattr(self._table, "header", None), "data", None)
         self.delimiter: str = getattr(self._table, "delimiter", ",")
         self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
         self.head_problem: StreamError | None = getattr(self._table, "head_problem", None)
-        self.is_whole = whole and self._next_path is None and not sources.follow
+        self.is_whole = whole and self._next_path is None and not self.sources.follow
 
     def __enter__(self) -> TableStream:
         return self
@@ -127,7 +135,10 @@ class TableStream:
 
             return JsonTable(source.name, cut_at_lines(source))
         if file_format == LIBSVM:
-            rule = f"must be of the same format as {self.columns_of} (table)"
+            if path == STANDARD_INPUT:
+                rule = "must be named as LIBSVM with --format libsvm"
+                raise StreamError(source.name, None, None, rule, "what looks like it")
+            rule = f"must be of the same format as {self.sources.paths[0]} (table)"
             raise StreamError(source.name, None, None, rule, "a LIBSVM file")
         from lopsided.streams.csv_tables import CsvTable, usual_delimiter
 
@@ -136,15 +147,10 @@ class TableStream:
             delimiter = usual_delimiter(source.peek())
         return CsvTable(source.name, cut_at_records(source, delimiter), delimiter)
 
-    @property
-    def columns_of(self) -> str:
-        """The file that set the columns."""
-        return self.sources.paths[0]
-
     def _check_columns(self, expected: Sequence[Expected]) -> None:
         here = self._table.columns
         for expectation in expected:
-            if expectation.name not in here and not isinstance_json(self._table):
+            if expectation.name not in here and self._table.has_fixed_columns:
                 shown = here if len(here) <= _COLUMNS_SHOWN else [*here[:_COLUMNS_SHOWN], "..."]
                 rule = f"must hold the column {expectation.name!r}"
                 raise StreamError(self._table.name, None, None, rule, f"only {', '.join(shown)}")
@@ -156,11 +162,6 @@ def first_path(paths: Iterator[str], sources: Sources) -> str:
     if path is None:
         raise StreamError(sources.name, None, None, "must hold files", "none")
     return path
-
-
-def isinstance_json(table: OpenTable) -> bool:
-    """Whether the columns of a table are only those that its first rows happen to have."""
-    return type(table).__name__ == "JsonTable"
 
 
 def format_of(source: ByteSource, path: str) -> str:
