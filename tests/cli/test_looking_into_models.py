@@ -136,7 +136,7 @@ def test_tune_finds_what_is_good_and_saves_it(lopsided, tmp_path):
     assert len(found) == 7 and {entry["learner"] for entry in found} == {"koil", "ocs"}
     # The worse half was dropped after 1,000 rows.
     assert sorted(entry["rows"] for entry in found) == [1000] * 3 + [1200] * 4
-    survivors = [entry["auprc"] for entry in found if entry["rows"] == 1200]
+    survivors = [entry["auroc"] for entry in found if entry["rows"] == 1200]
     assert survivors == sorted(survivors, reverse=True) and survivors[0] > 0.85
     assert facts["options"].startswith(f"--learner {found[0]['learner']}")
     # The saved model is the one that learns alone with these settings.

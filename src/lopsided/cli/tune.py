@@ -35,7 +35,7 @@ _LAST = 2  # candidates that run to the end
 @click.option(
     "--measure",
     type=click.Choice(["auroc", "auprc"]),
-    default="auprc",
+    default="auroc",
     show_default=True,
     help="What decides, over all rows so far, each scored before it was learned.",
 )
