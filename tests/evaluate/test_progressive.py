@@ -13,6 +13,7 @@ from lopsided import KOIL, OnlineScaler, StreamPipeline
 from lopsided.constraints import ParameterError
 from lopsided.datasets import four_clusters
 from lopsided.evaluate import Evaluation, RowByRow, progressive, progressive_scores_of
+from lopsided.streams import Batch
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def stream():
 
 
 def in_batches(X, y, size):
-    return [(X[start : start + size], y[start : start + size]) for start in range(0, len(y), size)]
+    return [Batch(X[start : start + size], y[start : start + size]) for start in range(0, len(y), size)]
 
 
 def test_records_are_the_figures_of_merit_of_the_scores_so_far(stream):

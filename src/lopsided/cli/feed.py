@@ -13,11 +13,9 @@ from lopsided.cli.bad_rows import BadRows
 from lopsided.constraints import ParameterError
 from lopsided.encoding import Schema, SchemaError, TableEncoder, infer_schema
 from lopsided.streams import Chunk, Labels, Sources, SparseStream, StreamError, TableStream, find_labels
+from lopsided.streams.labelled import label_column, shown_columns
 from lopsided.streams.labels import spelled
 from lopsided.streams.tables import LIBSVM, format_of
-
-_USUAL_LABEL_NAMES = ("label", "class", "target", "y")
-_COLUMNS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -206,7 +204,7 @@ def _table_feed(reading: Reading, stream: TableStream, bad: BadRows, model: Any,
         schema = model.schema
         if labelled and schema.label not in stream.columns:
             raise StreamError(
-                stream.name, None, None, f"must hold the label column {schema.label!r}", _shown(stream.columns)
+                stream.name, None, None, f"must hold the label column {schema.label!r}", shown_columns(stream.columns)
             )
         return Feed(stream, bad, schema, _labels_of(model) if labelled else None, n_features=model.n_features_in_)
     label = _label_column(reading, stream)
@@ -235,28 +233,9 @@ def _labels_of(model: Any) -> Labels | None:
 
 
 def _label_column(reading: Reading, stream: TableStream) -> str:
-    columns = stream.columns
     if not any(stream.head.values()):
         raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
-    if reading.label is not None:
-        if reading.label not in columns:
-            raise StreamError(
-                stream.name,
-                None,
-                "the label column",
-                f"must be one of the columns {_shown(columns)}",
-                repr(reading.label),
-            )
-        return reading.label
-    lower_case = [name.lower() for name in columns]
-    for usual in _USUAL_LABEL_NAMES:
-        if usual in lower_case:
-            return columns[lower_case.index(usual)]
-    return columns[-1]
-
-
-def _shown(columns: Sequence[str]) -> str:
-    return ", ".join(columns if len(columns) <= _COLUMNS_SHOWN else [*columns[:_COLUMNS_SHOWN], "..."])
+    return label_column(stream.columns, reading.label, stream.name)
 
 
 def _kinds(settings: Sequence[str]) -> dict[str, str]:

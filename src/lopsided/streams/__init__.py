@@ -21,14 +21,17 @@ must be is named with its line. Nothing here knows a learner.
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError
+from lopsided.streams.labelled import Batch, LabelledFile, open_stream
 from lopsided.streams.labels import Labels, find_labels
 from lopsided.streams.sources import Sources
 from lopsided.streams.sparse import SparseChunk, SparseStream
 from lopsided.streams.tables import TableStream
 
 __all__ = [
+    "Batch",
     "Chunk",
     "Expected",
+    "LabelledFile",
     "Labels",
     "Sources",
     "SparseChunk",
@@ -36,4 +39,5 @@ __all__ = [
     "StreamError",
     "TableStream",
     "find_labels",
+    "open_stream",
 ]
