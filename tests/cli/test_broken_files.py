@@ -173,5 +173,7 @@ def test_two_gigabytes_in_flat_memory(tmp_path):
     arguments = [sys.executable, "-m", "lopsided", "learn", str(path), "--learner", "ocs", "-o", str(tmp_path / "m")]
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    path.unlink()
     assert status == 0
     assert usage.ru_maxrss < 450 * 1024

@@ -167,7 +167,8 @@ def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
     assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
     assert facts["columns"]["ignored"] == {"id": "the identifier", "when": "as asked"}
     assert said(lopsided, "learn", "payments.csv", "--seed", 5)["parameters"]["random_state"] == 5
-    assert "when" not in said(lopsided, "evaluate", "payments.csv")["notes"]
+    assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
+    assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
     (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
     assert "must hold config, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
     (tmp_path / "other.toml").write_text("[evaluate\n")

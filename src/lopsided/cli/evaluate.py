@@ -89,16 +89,16 @@ def _evaluated(
     from lopsided.cli.display import LiveTable, Row
     from lopsided.cli.history import History
     from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.learn import _announce, _check_delay, _refuse_nothing
     from lopsided.cli.models import built_learner, built_model
+    from lopsided.cli.running import announce, check_delay, refuse_nothing
     from lopsided.evaluate import Evaluation
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed)
     model = built_model(ranker, scale, feed)
-    _check_delay(delay, feed)
+    check_delay(delay, feed)
     classes = feed.labels.classes
-    _announce(feed, model)
+    announce(feed, model)
     compile_ahead(
         model,
         classes,
@@ -121,7 +121,7 @@ def _evaluated(
                 next_record = max(next_record + _FIRST_RECORD, int(history.evaluation.n * _BETWEEN_RECORDS))
             row.share = feed.progress
     if not history.evaluation.n:
-        _refuse_nothing(feed, interrupts.interrupted)
+        refuse_nothing(feed, interrupts.interrupted)
     if row.record is None or row.record.n < history.evaluation.n:
         row.record = history.note()
     if not interrupts.interrupted:

@@ -28,11 +28,11 @@ def export(model: str, output: str, as_json: bool) -> None:
     import numpy as np
 
     from lopsided.cli.anatomy import feature_names
-    from lopsided.cli.learn import _check_writable
     from lopsided.cli.onnx_graph import as_onnx, cannot_be_exported
+    from lopsided.cli.running import check_writable
     from lopsided.cli.saved import load_for_files
 
-    _check_writable(output)
+    check_writable(output)
     ranker = load_for_files(model)
     content = as_onnx(ranker)
     rows = np.random.default_rng(0).normal(size=(16, ranker.n_features_in_))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,10 +12,14 @@ from lopsided.cli.options import Delay, columns, learning, reading, with_config,
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
-    from lopsided.cli.feed import Feed, Reading
+    from lopsided.cli.feed import Feed
     from lopsided.metrics import AUPRC, AUROC
 
 _CHECKPOINT_ROWS = 1_000_000
+_HELD_BY_THE_MODEL = (
+    "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
+    "features",
+)  # fmt: skip
 
 
 @click.command()
@@ -59,17 +62,18 @@ def learn(
     Ctrl-C saves what was learned and ends with exit code 130.
     """
     from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.running import announce, check_writable
 
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
-    _check_writable(target)
+    check_writable(target)
     request = Reading(files, **options)
-    model = _loaded(resume, request, settings) if resume is not None else None
+    model = _loaded(resume) if resume is not None else None
     with open_feed(request, model) as feed:
         if model is None:
             model = _fresh(feed, learner, settings, scale, seed)
-        _announce(feed, model)
+        announce(feed, model)
         summary = _learned(feed, model, delay, target, checkpoint)
     if as_json:
         click.echo(json.dumps(summary))
@@ -84,20 +88,17 @@ def learn(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _check_writable(target: str) -> None:
-    folder = Path(target).absolute().parent
-    if Path(target).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise ParameterError(f"The model {target} must be a file in a directory that can be written to, got none such.")
-
-
-def _loaded(path: str, request: Reading, settings: tuple[str, ...]) -> Any:
-    """A model to go on with."""
+def _loaded(path: str) -> Any:
+    """A model to go on with; what it has been told already cannot be told again, but may stand in a file of options."""
     from lopsided.cli.saved import load_for_files
 
-    for name, value in (("--set", settings), ("--label", request.label), ("--positive", request.positive)):
-        if value:
+    context = click.get_current_context()
+    for name in _HELD_BY_THE_MODEL:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = next(parameter.opts[0] for parameter in context.command.params if parameter.name == name)
+            value = context.params[name]
             raise ParameterError(
-                f"The option {name} must not be given with --resume, whose model has it, got {value!r}."
+                f"The option {option} must not be given with --resume, whose model has it, got {value!r}."
             )
     return load_for_files(path)
 
@@ -109,24 +110,12 @@ def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | Non
     return built_model(built_learner(learner, settings, feed.labels.pos_label, seed), scale, feed)
 
 
-def _announce(feed: Feed, model: Any) -> None:
-    assert feed.labels is not None
-    other = "all others" if feed.labels.negative is None else feed.labels.negative
-    click.echo(
-        f"{type(model._given_learner()).__name__} on {feed.name}: {feed.n_features:,} features, "
-        f"looking for {feed.labels.positive} (not {other})",
-        err=True,
-    )
-    if feed.schema is not None:
-        for line in str(feed.schema).splitlines():
-            click.echo(f"  {line}", err=True)
-
-
 def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int) -> dict[str, Any]:
     """Go through the stream and save; returns what is to be said about it."""
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.delayed import Delayed
     from lopsided.cli.interrupts import Interruptible
+    from lopsided.cli.running import check_delay, refuse_nothing
     from lopsided.cli.status import Status
     from lopsided.metrics import AUPRC, AUROC
 
@@ -139,7 +128,7 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
         is_sparse=feed.is_sparse,
         announce=lambda text: click.echo(text, err=True),
     )
-    _check_delay(delay, feed)
+    check_delay(delay, feed)
     stepper = Delayed(model, delay) if delay else model
     roc, precision_recall = AUROC(), AUPRC()
     positives = since_saved = 0
@@ -164,28 +153,12 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
             model.save(target)
         seconds, rows_per_second = status.seconds, status.rows_per_second
     if not status.n_rows:
-        _refuse_nothing(feed, interrupts.interrupted)
+        refuse_nothing(feed, interrupts.interrupted)
     return _summary(feed, model, target, status.n_rows, positives, roc, precision_recall) | {
         "seconds": seconds,
         "rows_per_second": rows_per_second,
         "interrupted": interrupts.interrupted,
     }
-
-
-def _check_delay(delay: Delay, feed: Feed) -> None:
-    if delay.seconds and (feed.schema is None or feed.schema.time is None):
-        raise ParameterError(
-            "The option --delay must be a number of rows unless --time names a column, got a duration."
-        )
-
-
-def _refuse_nothing(feed: Feed, interrupted: bool) -> None:
-    from lopsided.streams import StreamError
-
-    if interrupted:
-        raise click.Abort
-    got = f"{feed.bad.count} bad ones" if feed.bad.count else "none"
-    raise StreamError(feed.name, None, None, "must have at least one row that can be learned from", got)
 
 
 def _summary(

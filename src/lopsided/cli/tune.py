@@ -66,10 +66,10 @@ def tune(
     it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.learn import _check_writable, _refuse_nothing
+    from lopsided.cli.running import check_writable, refuse_nothing
 
     if output is not None:
-        _check_writable(output)
+        check_writable(output)
     with open_feed(Reading(files, **options)) as feed:
         assert feed.labels is not None
         runners = [
@@ -79,7 +79,7 @@ def tune(
         click.echo(f"{len(runners)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
         interrupted, n_rows = _raced(feed, runners, jobs)
         if not n_rows:
-            _refuse_nothing(feed, interrupted)
+            refuse_nothing(feed, interrupted)
     ranking = sorted(runners, key=lambda runner: (-runner.n_rows, -runner.value))
     best = ranking[0]
     if output is not None:

@@ -20,6 +20,7 @@ from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 
 _USUAL_DELIMITERS = ",\t;|"
+_STEP = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
 csv.field_size_limit(1 << 30)
@@ -97,39 +98,28 @@ class CsvTable:
         return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
 
     def _read(self, data: bytes, names: list[str] | None, types: dict[str, Any]) -> Any:
+        """The block as arrow reads it, in small steps that stay in the processor's cache if no record is too long."""
         import pyarrow as pa
         import pyarrow.csv as pacsv
 
-        multiline = b'"' in data
-        try:
-            return pacsv.read_csv(
-                pa.BufferReader(data),
-                read_options=pacsv.ReadOptions(
-                    # Arrow holds a text and its columns at once: smaller steps stay in the processor's cache.
-                    column_names=self.columns, use_threads=False, block_size=max(len(data), 1) if multiline else 1 << 20
-                ),
-                parse_options=pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=multiline),
-                convert_options=pacsv.ConvertOptions(
-                    column_types=types, include_columns=names, null_values=list(MISSING), strings_can_be_null=False
-                ),
-            )  # fmt: skip
-        except pa.ArrowInvalid:
-            if not multiline and len(data) > 1 << 20:  # a record longer than a step
-                try:
-                    return pacsv.read_csv(
-                        pa.BufferReader(data),
-                        read_options=pacsv.ReadOptions(
-                            column_names=self.columns, use_threads=False, block_size=len(data)
-                        ),
-                        parse_options=pacsv.ParseOptions(delimiter=self.delimiter),
-                        convert_options=pacsv.ConvertOptions(
-                            column_types=types, include_columns=names, null_values=list(MISSING),
-                            strings_can_be_null=False,
-                        ),
-                    )  # fmt: skip
-                except pa.ArrowInvalid:
-                    pass
-            raise NeedsCareError from None
+        has_quotes = b'"' in data
+        steps = [_STEP] if not has_quotes and len(data) > _STEP else []
+        for block_size in (*steps, max(len(data), 1)):
+            try:
+                return pacsv.read_csv(
+                    pa.BufferReader(data),
+                    pacsv.ReadOptions(column_names=self.columns, use_threads=False, block_size=block_size),
+                    pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
+                    pacsv.ConvertOptions(
+                        column_types=types,
+                        include_columns=names,
+                        null_values=list(MISSING),
+                        strings_can_be_null=False,
+                    ),
+                )
+            except pa.ArrowInvalid:
+                continue
+        raise NeedsCareError
 
     def _with_care(self, block: Block, expected: Sequence[Expected]) -> Chunk:
         positions = [self.columns.index(expectation.name) for expectation in expected]
