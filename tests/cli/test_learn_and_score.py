@@ -3,7 +3,10 @@
 import csv
 import io
 import json
+import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -142,10 +145,6 @@ def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
 
 
 def test_standard_input(tmp_path, payments):
-    import os
-    import subprocess
-    import sys
-
     def run(*arguments):
         return subprocess.run(
             [sys.executable, "-m", "lopsided", *arguments], cwd=tmp_path, input=payments.read_bytes(), check=True,
@@ -264,3 +263,16 @@ def test_what_cannot_be_done_is_said(refused, tmp_path, arguments, sentence):
     for name in set(models) & set(arguments):
         models[name].save(tmp_path / name)
     assert sentence in refused(*arguments)
+
+
+def test_pipes_with_names_and_readers_who_leave(tmp_path, payments):
+    """Process substitution hands over a pipe with a name; `head` closes its end early."""
+    script = (
+        f"{sys.executable} -m lopsided learn <(cat payments.csv) --label kind -o m 2> err && "
+        f"{sys.executable} -m lopsided score m payments.csv payments.csv 2>> err | head -2 > out; "
+        "echo ${PIPESTATUS[0]}"
+    )
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "0", (tmp_path / "err").read_text()
+    assert "error" not in (tmp_path / "err").read_text()
+    assert len((tmp_path / "out").read_text().splitlines()) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from lopsided.encoding import Schema, SchemaError, TableEncoder, infer_schema
 from lopsided.streams import Chunk, Labels, Sources, SparseStream, StreamError, TableStream, find_labels
 from lopsided.streams.labelled import label_column, shown_columns
 from lopsided.streams.labels import spelled
+from lopsided.streams.sources import KAFKA, STANDARD_INPUT
 from lopsided.streams.tables import LIBSVM, format_of
 
 
@@ -162,10 +164,8 @@ def open_feed(reading: Reading, model: Any = None, *, labelled: bool = True) -> 
 def _is_libsvm(reading: Reading, model: Any) -> bool:
     if reading.file_format is not None:
         found = reading.file_format == LIBSVM
-    elif reading.files[0].startswith("kafka://"):
-        found = False
-    elif reading.files[0] == "-":
-        found = model is not None and not hasattr(model, "schema")
+    elif not (os.path.isfile(reading.files[0]) or os.path.isdir(reading.files[0])) and _is_pipe(reading.files[0]):
+        found = model is not None and not hasattr(model, "schema")  # a pipe cannot be looked into beforehand
     else:
         probe = reading.sources()
         path = next(iter(probe), None)
@@ -179,6 +179,10 @@ def _is_libsvm(reading: Reading, model: Any) -> bool:
             reading.files[0], None, None, f"must be {kinds[0]} as the model has learned from", f"{kinds[1]}"
         )
     return found
+
+
+def _is_pipe(path: str) -> bool:
+    return path == STANDARD_INPUT or path.startswith(KAFKA) or os.path.exists(path)
 
 
 def _sparse_stream(reading: Reading, sources: Sources, model: Any) -> SparseStream:

@@ -7,6 +7,7 @@ it imports what it needs when it runs: `lopsided --help` must answer at once, an
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -110,6 +111,9 @@ def run(arguments: Sequence[str]) -> int:
             if error.name is None or error.name.partition(".")[0] == "lopsided":
                 raise
             return _refuse(str(error))
+        except SystemExit:  # click's answer to a broken pipe: whoever reads our output has seen enough, as `head` has
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+            return 0
         except OSError as error:
             return _refuse(_sentence_of(error))
         except ValueError as error:  # StreamError, ParameterError, LabelError, ModelFileError are ValueErrors

@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any
 
 from lopsided.streams.blocks import Block
-from lopsided.streams.cells import FLAG, LABEL, NUMBER, CheckedRows, Columns, Expected
+from lopsided.streams.cells import FLAG, NUMBER, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.labels import Labels
 
 
 class JsonTable:
@@ -82,18 +83,15 @@ class JsonTable:
         import pyarrow.json as pajson
 
         kinds = {NUMBER: pa.float64(), FLAG: pa.bool_()}
-        # The type of a label is what the file has, a number or a word: arrow finds it.
-        schema = pa.schema([(e.name, kinds.get(e.kind, pa.string())) for e in expected if e.kind != LABEL])
-        known = any(expectation.kind == LABEL for expectation in expected)
+        types = {e.name: kinds.get(e.kind, pa.string()) for e in expected if e.labels is None}
+        types |= {e.name: _type_of_labels(e.labels) for e in expected if e.labels is not None}
         if b"\0" in data:
             raise NeedsCareError
         try:
             table = pajson.read_json(
                 pa.BufferReader(data),
                 read_options=pajson.ReadOptions(use_threads=False, block_size=len(data) + 1),
-                parse_options=pajson.ParseOptions(
-                    explicit_schema=schema, unexpected_field_behavior="infer" if known else "ignore"
-                ),
+                parse_options=pajson.ParseOptions(explicit_schema=pa.schema(types), unexpected_field_behavior="ignore"),
             )
         except pa.ArrowInvalid:
             raise NeedsCareError from None
@@ -118,6 +116,15 @@ class JsonTable:
         return Chunk(
             self.name, len(rows.kept), rows.columns(), rows.bad, records=records, table=lambda: _table(records())
         )
+
+
+def _type_of_labels(labels: Labels) -> Any:
+    """What JSON most likely writes such labels as; if it does not, the block is read line by line."""
+    import pyarrow as pa
+
+    if isinstance(labels.positive, str):
+        return pa.bool_() if labels.positive in ("True", "False") else pa.string()
+    return pa.float64()
 
 
 def _rows(block: Block) -> Iterator[tuple[int, bytes, dict[str, Any] | None, tuple[str, str] | None]]:

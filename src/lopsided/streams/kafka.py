@@ -14,11 +14,12 @@ from urllib.parse import parse_qs, urlsplit
 from lopsided.streams.errors import StreamError
 
 _POLL_MILLISECONDS = 200
+_QUIET_POLLS = 25  # five seconds: a broker takes a while to hand out its partitions
 _STARTS = ("earliest", "latest")
 
 
 class KafkaSource:
-    """One topic, read like a pipe: `read` waits for messages as long as `waiting` allows (None: not at all)."""
+    """One topic, read like a pipe: `read` waits for messages as long as `waiting` allows (None: five seconds)."""
 
     total = None
     may_wait = True
@@ -67,6 +68,7 @@ class KafkaSource:
         return held
 
     def _poll(self) -> bytes:
+        quiet = 0
         while True:
             batches = self._consumer.poll(timeout_ms=_POLL_MILLISECONDS)
             values = [message.value for messages in batches.values() for message in messages if message.value]
@@ -75,7 +77,9 @@ class KafkaSource:
                 data = b"".join(value.replace(b"\n", b" ") + b"\n" for value in values)
                 self.position += len(data)
                 return data
-            if self._waiting is None or not self._waiting():
+            if self._waiting is None:
+                quiet += 1
+            if quiet == _QUIET_POLLS or (self._waiting is not None and not self._waiting()):
                 return b""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import select
+import stat
 import sys
 import time
 import zlib
@@ -39,7 +40,9 @@ class ByteSource:
         self._waiting = waiting
         self._file = _opened(path, self.name)
         try:
-            self.total = None if path == STANDARD_INPUT else os.fstat(self._file.fileno()).st_size
+            about = os.fstat(self._file.fileno())
+            is_file = path != STANDARD_INPUT and stat.S_ISREG(about.st_mode)  # and not a named pipe
+            self.total = about.st_size if is_file else None
             self.magic = self._first_bytes()
         except OSError as error:
             self._file.close()

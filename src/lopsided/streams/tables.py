@@ -11,7 +11,7 @@ from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError
 from lopsided.streams.libsvm import looks_like_libsvm
-from lopsided.streams.sources import STANDARD_INPUT, ByteSource, Sources
+from lopsided.streams.sources import ByteSource, Sources
 
 CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
 FORMATS = (CSV, NDJSON, PARQUET, ARROW, LIBSVM)
@@ -135,7 +135,7 @@ class TableStream:
 
             return JsonTable(source.name, cut_at_lines(source))
         if file_format == LIBSVM:
-            if path == STANDARD_INPUT:
+            if source.total is None:
                 rule = "must be named as LIBSVM with --format libsvm"
                 raise StreamError(source.name, None, None, rule, "what looks like it")
             rule = f"must be of the same format as {self.sources.paths[0]} (table)"
