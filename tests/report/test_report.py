@@ -92,7 +92,7 @@ def test_the_page_needs_nothing_else(html):
 def test_it_follows_light_and_dark(html):
     assert "prefers-color-scheme: dark" in html
     assert "currentColor" in html
-    assert figures.INK not in html
+    assert figures._INK not in html
 
 
 def test_names_inside_of_drawings_are_unique(result):

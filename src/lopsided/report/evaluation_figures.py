@@ -8,14 +8,18 @@ import numpy as np
 
 from lopsided.report import measures
 from lopsided.report.contents import Detail
-from lopsided.report.figures import COMMON, INK, RARE, STYLE, WIDTH, Figure, as_markup, matplotlib
+from lopsided.report.figures import _COMMON as COMMON
+from lopsided.report.figures import _INK as INK
+from lopsided.report.figures import _RARE as RARE
+from lopsided.report.figures import _WIDTH as WIDTH
+from lopsided.report.figures import as_markup, drawing_style, empty_figure
 
 _BINS_OF_SCORES = 40
 
 
 def _drawn(salt: str, height: float, columns: int, draw: Any) -> str:
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    with drawing_style():
+        figure = empty_figure(WIDTH, height)
         axes = figure.subplots(1, columns)
         draw(np.atleast_1d(axes))
         for one in np.atleast_1d(axes):

@@ -1,4 +1,4 @@
-"""Drawings as SVG inside the page. The only file that imports matplotlib; others have it from here.
+"""Drawings as SVG inside the page. The only file that imports matplotlib.
 
 Text and axes are drawn in `currentColor`, the colour of the text around them, and backgrounds are left out: one drawing
 serves light and dark pages. The colours of learners and classes are chosen to be told apart on both.
@@ -30,37 +30,35 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from None
 
-__all__ = ["COMMON", "INK", "RARE", "STYLE", "WIDTH", "Figure", "as_markup", "matplotlib"]
-
 Frame = tuple[tuple[float, float], tuple[float, float]]  # left and right, bottom and top
 
-RARE, COMMON = "#e8590c", "#3b8ed0"
+_RARE, _COMMON = "#e8590c", "#3b8ed0"
 _LEARNERS = ("#e8590c", "#3b8ed0", "#2f9e57", "#b05cc8", "#b8860b")
-INK = "#010203"  # stands for currentColor until the drawing is text
-STYLE: Any = {
+_INK = "#010203"  # stands for currentColor until the drawing is text
+_STYLE: Any = {
     "svg.fonttype": "none",  # real text, in the font of the page
     "font.family": "sans-serif",
     "font.size": 10.0,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
     "axes.linewidth": 0.6,
     "axes.titlesize": 11.0,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "grid.color": INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "grid.color": _INK,
     "grid.alpha": 0.12,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.labelcolor": INK,
+    "legend.labelcolor": _INK,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
 }
-WIDTH = 10.0  # inches; the page stretches the drawing to its own width
+_WIDTH = 10.0  # inches; the page stretches the drawing to its own width
 _GRID_POINTS = 90
 _STRONGEST_TINT = 0.45
 _LARGEST_MARK = 120.0  # area of the support vector with the largest weight, in square points
@@ -73,8 +71,8 @@ def progressive_curves(result: StreamResult) -> str:
         ("AUROC so far", lambda record: record.auroc, 0.5),
         ("average precision so far", lambda record: record.average_precision, share),
     )
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 3.6), layout="constrained")
         for position, (title, value, chance) in enumerate(panels, start=1):
             axes = figure.add_subplot(1, 2, position)
             for run, colour in zip(result.runs, cycle(_LEARNERS), strict=False):
@@ -83,11 +81,11 @@ def progressive_curves(result: StreamResult) -> str:
                 # A stream of one record is a point, which a line would not show.
                 marker = "o" if len(points) == 1 else None
                 axes.plot(*_columns(points), color=colour, lw=1.8, marker=marker, label=run.learner)
-            axes.axhline(chance, color=INK, alpha=0.5, lw=0.9, ls=(0, (4, 3)), label="by chance")
+            axes.axhline(chance, color=_INK, alpha=0.5, lw=0.9, ls=(0, (4, 3)), label="by chance")
             axes.set(title=title, xlabel="examples", xlim=(0, result.runs[0].evaluation.n), ylim=(0, 1.02))
             axes.grid(True)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(result.runs) + 1)
-        return as_markup(figure, salt=f"curves of {result.name}")
+        return _as_markup(figure, salt=f"curves of {result.name}")
 
 
 def decision_surfaces(result: StreamResult) -> str:
@@ -95,8 +93,8 @@ def decision_surfaces(result: StreamResult) -> str:
     X, positive = np.asarray(result.X), np.asarray(result.y) == 1
     panels = _panels(result.runs)
     whole, near = _frame(X, margin=0.02), _frame(_without_outliers(X[positive]), margin=0.45)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(WIDTH, WIDTH / len(panels) + 0.75), layout="constrained")
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, _WIDTH / len(panels) + 0.75), layout="constrained")
         for position, (title, run, close) in enumerate(panels, start=1):
             axes = figure.add_subplot(1, len(panels), position)
             frame = near if close else whole
@@ -108,7 +106,7 @@ def decision_surfaces(result: StreamResult) -> str:
             axes.set(title=title, xlim=frame[0], ylim=frame[1], aspect="equal", xticks=[], yticks=[])
             axes.spines[:].set_visible(True)
         figure.legend(handles=_legend_of_surfaces(), loc="outside lower center", ncols=3)
-        return as_markup(figure, salt=f"surfaces of {result.name}")
+        return _as_markup(figure, salt=f"surfaces of {result.name}")
 
 
 def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
@@ -156,35 +154,35 @@ def _draw_surface(axes: Any, evaluation: Evaluation, frame: Frame) -> None:
     largest = max(float(np.abs(scores).max()), 1e-300)
     # From the colour of the common class over nothing at all, at the decision, to that of the rare class.
     steps = np.linspace(-1.0, 1.0, 256)
-    tints = [(*to_rgb(RARE if step > 0 else COMMON), _STRONGEST_TINT * abs(step)) for step in steps]
+    tints = [(*to_rgb(_RARE if step > 0 else _COMMON), _STRONGEST_TINT * abs(step)) for step in steps]
     levels = np.linspace(-1.0, 1.0, 17)
     axes.contourf(across, up, scores / largest, levels=levels, cmap=ListedColormap(tints))
     if scores.min() < 0.0 < scores.max():
-        axes.contour(across, up, scores, levels=[0.0], colors=[INK], linewidths=1.3)
+        axes.contour(across, up, scores, levels=[0.0], colors=[_INK], linewidths=1.3)
 
 
 def _draw_examples(axes: Any, X: Any, positive: Any, size: float) -> None:
-    for chosen, colour in ((~positive, COMMON), (positive, RARE)):
-        axes.scatter(*X[chosen].T, s=size, color=colour, edgecolors=INK, linewidths=size / 40)
+    for chosen, colour in ((~positive, _COMMON), (positive, _RARE)):
+        axes.scatter(*X[chosen].T, s=size, color=colour, edgecolors=_INK, linewidths=size / 40)
 
 
 def _draw_support(axes: Any, run: Run) -> None:
     """A mark for each support vector, its area in proportion to the size of the weight."""
     vectors, weights = _support(run) or (np.empty((0, 2)), np.empty(0))
     largest = max(float(np.abs(weights).max(initial=0.0)), 1e-300)
-    for chosen, colour in ((weights < 0, COMMON), (weights > 0, RARE)):
+    for chosen, colour in ((weights < 0, _COMMON), (weights > 0, _RARE)):
         sizes = _LARGEST_MARK * np.abs(weights[chosen]) / largest
-        axes.scatter(*vectors[chosen].T, s=sizes, color=colour, alpha=0.75, edgecolors=INK, linewidths=0.5)
+        axes.scatter(*vectors[chosen].T, s=sizes, color=colour, alpha=0.75, edgecolors=_INK, linewidths=0.5)
 
 
 def _legend_of_surfaces() -> list[Line2D]:
     def dot(colour: str, text: str) -> Line2D:
         return Line2D([], [], ls="", marker="o", color=colour, label=text)
 
-    return [dot(RARE, "rare class"), dot(COMMON, "other class"), Line2D([], [], color=INK, lw=1.3, label="decision")]
+    return [dot(_RARE, "rare class"), dot(_COMMON, "other class"), Line2D([], [], color=_INK, lw=1.3, label="decision")]
 
 
-def as_markup(figure: Figure, salt: str) -> str:
+def _as_markup(figure: Figure, salt: str) -> str:
     """The drawing as an svg element; the salt keeps the names inside different from those of other drawings."""
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": salt}):
@@ -193,7 +191,7 @@ def as_markup(figure: Figure, salt: str) -> str:
     markup = markup[markup.index("<svg") :]
     markup = re.sub(r"<metadata>.*?</metadata>", "", markup, flags=re.DOTALL)
     markup = re.sub(r'<g id="[\w.]+_\d+">', "<g>", markup)  # every drawing has its axes_1
-    return markup.replace(INK, "currentColor").strip()
+    return markup.replace(_INK, "currentColor").strip()
 
 
 def weights_figure(model: Any) -> Figure:
@@ -201,18 +199,36 @@ def weights_figure(model: Any) -> Figure:
 
     A matplotlib figure, for `B2RMK` and `OB2RMK`: `weights_figure(model).savefig("weights.png")`.
     """
-    figure = Figure(figsize=(WIDTH, 3.2), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, 3.2), layout="constrained")
     of_kernels, of_examples = figure.subplots(1, 2, width_ratios=(1, 2))
     kernels = model.kernel_weights_
-    of_kernels.bar(np.arange(1, kernels.size + 1), kernels, color=COMMON)
+    of_kernels.bar(np.arange(1, kernels.size + 1), kernels, color=_COMMON)
     of_kernels.set_title("weights of the kernels")
     of_kernels.set_xlabel("kernel")
     weights, is_rare = model.support_weights_, model.support_signs_ > 0
     places = np.arange(weights.size)
-    for chosen, colour, name in ((is_rare, RARE, "rare class"), (~is_rare, COMMON, "other class")):
+    for chosen, colour, name in ((is_rare, _RARE, "rare class"), (~is_rare, _COMMON, "other class")):
         of_examples.vlines(places[chosen], 0.0, weights[chosen], color=colour, label=name)
     of_examples.axhline(0.0, color="grey", linewidth=0.6)
     of_examples.set_title("weights of the examples")
     of_examples.set_xlabel("example")
     of_examples.legend(frameon=False)
     return figure
+
+
+COLOURS = (*_LEARNERS, "#6c757d", "#d6336c", "#0c8599", "#74b816")
+
+
+def empty_figure(width: float, height: float) -> Figure:
+    """A figure of so many inches to draw on."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def drawing_style() -> Any:
+    """A context in which figures look like those of a report."""
+    return matplotlib.rc_context(_STYLE)
+
+
+def as_markup(figure: Figure, salt: str) -> str:
+    """Any figure as an svg element for a page."""
+    return _as_markup(figure, salt)
