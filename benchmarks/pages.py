@@ -7,8 +7,9 @@ from pathlib import Path
 MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
-def write_measured(page: Path, text: str) -> None:
-    """Replace what stands between the marks."""
+def write_measured(page: Path, text: str, name: str | None = None) -> None:
+    """Replace what stands between the marks; a page with several measured parts has marks with a name."""
+    begin, end = (mark if name is None else mark.replace("measured", f"measured {name}") for mark in MARKS)
     content = page.read_text()
-    before, after = content.split(MARKS[0])[0], content.split(MARKS[1])[1]
-    page.write_text(f"{before}{MARKS[0]}\n{text}\n{MARKS[1]}{after}")
+    before, after = content.split(begin)[0], content.split(end)[1]
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}")

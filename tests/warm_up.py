@@ -20,6 +20,9 @@ def compile_all(names: list[str]) -> None:
         learner.learn_one(X[0], y[0])
         learner.score_one(X[0])
         learner.decision_function(sp.csr_array(X) if name != "StreamPipeline" else X)
+    if "StreamPipeline" in names:
+        rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
+        lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
     for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
         metric.update_many(y, X[:, 0])
         _ = metric.value, metric.error_bound

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from lopsided.estimators.random_features import FOGD, NOGD
     from lopsided.estimators.scaler import OnlineScaler
     from lopsided.estimators.spa import OSKL, SPA
+    from lopsided.estimators.table_pipeline import SparsePipeline, TablePipeline
 
 _HOME: dict[str, str] = LEARNERS | {
     "DivergenceWarning": "lopsided.estimators.base",
     "load": "lopsided.estimators.files",
 }
-_MODULES = ("datasets", "evaluate", "kernels", "metrics", "streams")
+_MODULES = ("datasets", "encoding", "evaluate", "kernels", "metrics", "streams")
 
 __all__ = [
     "B2RMK",
@@ -73,7 +74,9 @@ __all__ = [
     "Projectron",
     "ProjectronPP",
     "ResamplingBagging",
+    "SparsePipeline",
     "StreamPipeline",
+    "TablePipeline",
     "__version__",
     "load",
 ]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from cli.payments import csv_text, payment_rows
 from lopsided.cli.main import run
 from lopsided.datasets import four_clusters
 
@@ -102,3 +103,11 @@ def libsvm_text(X, y):
         pairs = " ".join(f"{index}:{value!r}" for index, value in enumerate(row, start=1) if value)
         lines.append(f"{2 * int(label) - 1:+d} {pairs}")
     return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def payments(tmp_path):
+    """Words, dates, missing numbers: 400 rows, 15 % of them bad."""
+    path = tmp_path / "payments.csv"
+    path.write_text(csv_text(payment_rows(400)))
+    return path

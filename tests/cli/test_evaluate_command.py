@@ -12,8 +12,10 @@ from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from lopsided import KOIL, OILK, OnlineScaler, StreamPipeline
 from lopsided.cli.compiling import compile_ahead
-from lopsided.cli.files import JoinedStream
+from lopsided.cli.feed import Feed
 from lopsided.version import __version__
+
+BAD_CELL = "x,class\n" + "".join(f"{n},{n % 2}\n" for n in range(11)) + "old,1\n"
 
 
 def evaluated(lopsided, *arguments):
@@ -90,7 +92,7 @@ def test_a_pipe_gets_plain_lines(installed, csv_file):
     assert list(said) == ["learner", "examples", "positives", "AUROC", "AUPRC", "F1", "examples/s", "support"]
     assert (said["learner"], said["examples"], said["positives"]) == ("KOIL", "300", "60")
     assert "\x1b" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 300 rows, 2 features, 60 positive (label fraud)"
+    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, looking for fraud (not ok)"
 
 
 class CompilesSomething(BaseEstimator):
@@ -113,10 +115,14 @@ def test_compilation_is_announced_once_and_only_if_there_is_any():
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("bad.csv", "x,class\n1,0\nn/a,1\n", "Column 'x' in line 3 of bad.csv must be a finite number, got 'n/a'."),
+        ("bad.csv", BAD_CELL, "Column 'x' in line 13 of bad.csv must be a finite number, got 'old'."),
         ("bad.csv", "x,class\n1,0\n2\n", "The row in line 3 of bad.csv must have 2 cells as the header has, got 1."),
         ("bad.csv", "x,class\n1,0\n2,0\n", "must hold two different labels, got one label: 0 in 2 rows."),
-        ("bad.csv", "x,class\n1,0\n2,1\n3,2\n", "must hold two different labels, got 3 labels:"),
+        (
+            "bad.csv",
+            "x,class\n1,0\n2,1\n3,2\n",
+            "must hold two different labels (or --positive must say which one is looked for), got 3 labels:",
+        ),
         ("bad.csv", "x,class\n", "The file bad.csv must have at least one row of data, got none."),
         ("bad.csv", "", "The file bad.csv must have a header and rows of data, got nothing."),
         ("bad.svm", "+1 1:2\n-1 2:x\n", "line 2 of bad.svm"),
@@ -133,7 +139,7 @@ def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, s
     ("arguments", "sentence"),
     [
         (["no.csv"], "The file no.csv must be an existing, readable file"),
-        (["."], "must be an existing, readable file"),
+        (["."], "must be of the same format as"),
         ([], "Missing argument 'FILE...'"),
         (["people.csv", "--label", "sort"], "must be one of the columns x1, x2, kind, got 'sort'."),
         (["people.svm", "--label", "kind"], "must not be named"),
@@ -159,8 +165,9 @@ def test_a_report_is_written(lopsided, csv_file, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "report: out.html"
     page = (tmp_path / "out.html").read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 5
     assert "<h1>KOIL on people.csv</h1>" in page
+    assert "alerts per 1,000 rows" in page
     assert "learning_rate=0.01" in page
     assert "fraud (60 rows), ok (240 rows); positive: fraud" in page
 
@@ -173,14 +180,14 @@ def test_a_report_without_matplotlib_is_refused_before_learning(refused_when_ins
 
 
 def test_broken_files_are_refused_by_the_installed_command_too(refused_when_installed, tmp_path):
-    (tmp_path / "bad.csv").write_text("x,class\n1,0\nn/a,1\n")
-    assert refused_when_installed("evaluate", "bad.csv").startswith("Column 'x' in line 3 of bad.csv must be")
+    (tmp_path / "bad.csv").write_text(BAD_CELL)
+    assert refused_when_installed("evaluate", "bad.csv").startswith("Column 'x' in line 13 of bad.csv must be")
 
 
 @pytest.fixture
 def ctrl_c_after_a_file(monkeypatch):
     """The user presses Ctrl-C when the first of two files has been learned."""
-    uninterrupted = JoinedStream.__iter__
+    uninterrupted = Feed.__iter__
 
     def interrupted(self):
         for position, batch in enumerate(uninterrupted(self)):
@@ -188,14 +195,14 @@ def ctrl_c_after_a_file(monkeypatch):
                 signal.raise_signal(signal.SIGINT)
             yield batch
 
-    monkeypatch.setattr(JoinedStream, "__iter__", interrupted)
+    monkeypatch.setattr(Feed, "__iter__", interrupted)
 
 
 @pytest.mark.usefixtures("ctrl_c_after_a_file")
 def test_interrupted_it_shows_what_it_has(lopsided, csv_file, stream):
     done = lopsided("evaluate", csv_file, csv_file, "--scale", "none", "--json")
     assert done.returncode == 130
-    assert done.stderr.splitlines()[-1] == "interrupted after 300 of 600 rows"
+    assert done.stderr.splitlines()[-1] == "interrupted after 300 rows"
     said = json.loads(done.stdout)
     assert said["interrupted"] is True
     assert_record_is(said["record"], stream.y, KOIL(random_state=0).progressive_scores(stream.X, stream.y))
@@ -206,7 +213,7 @@ def test_interrupted_it_shows_what_it_has(lopsided, csv_file, stream):
 
 
 def test_interrupted_before_the_first_row_it_has_nothing_to_show(lopsided, csv_file, monkeypatch):
-    monkeypatch.setattr(JoinedStream, "__iter__", lambda _: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Feed, "__iter__", lambda _: signal.raise_signal(signal.SIGINT))
     done = lopsided("evaluate", csv_file)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr.splitlines()[-1] == "interrupted"

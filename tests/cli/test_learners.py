@@ -13,7 +13,9 @@ def test_names_are_those_of_the_learners_in_lower_case():
         "b2rmk",
         "expertpool",
         "onlinescaler",
+        "sparsepipeline",
         "streampipeline",
+        "tablepipeline",
     }
     assert learner_class("koil") is KOIL
     assert learner_class("OILK") is OILK

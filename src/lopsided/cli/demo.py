@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
 
+from lopsided.cli.options import with_json
+
 if TYPE_CHECKING:
     from lopsided.cli.demo_contest import Contest
+    from lopsided.cli.display import Row
 
 _INTERRUPTED = 130
 
 
 @click.command()
 @click.option("--report", default="lopsided-report.html", metavar="HTML", show_default=True, help="Where to write it.")
-def demo(report: str) -> None:
+@with_json
+def demo(report: str, as_json: bool) -> None:
     """Stream a real and a synthetic imbalanced set through KOIL and a linear learner, compare, write a report."""
     from lopsided.cli.demo_contest import COLUMNS, contests, learners_in_words, what_one_sees
     from lopsided.cli.display import LiveTable, print_table
@@ -22,7 +27,7 @@ def demo(report: str) -> None:
     can_report = _can_report(report)
     meetings = contests(notice=_notice)
     for words in learners_in_words():
-        click.echo(words)
+        click.echo(words, err=as_json)
     meetings[0].compile_ahead(announce=_notice)
     rows = [row for contest in meetings for row in contest.rows]
     try:
@@ -33,14 +38,29 @@ def demo(report: str) -> None:
         print_table(rows, COLUMNS)
         click.secho("interrupted", fg="yellow", err=True)
         raise click.exceptions.Exit(_INTERRUPTED) from None
+    sentences = what_one_sees(meetings)
+    if can_report:
+        _write_report(report, meetings, sentences)
+    if as_json:
+        _print_json(rows, sentences, report if can_report else None)
+        return
     click.echo()
     print_table(rows, COLUMNS)
-    sentences = what_one_sees(meetings)
     for sentence in sentences:
         click.echo(f"\n{sentence}")
     if can_report:
-        _write_report(report, meetings, sentences)
         click.echo(f"\nThe report with curves and decision surfaces: {report}")
+
+
+def _print_json(rows: list[Row], sentences: list[str], report: str | None) -> None:
+    from lopsided.cli.models import as_json
+
+    records = [
+        {"stream": row.stream, "learner": row.learner, "accuracy": as_json(row.accuracy)}
+        | {name: as_json(value) for name, value in vars(row.record).items()}
+        for row in rows
+    ]
+    click.echo(json.dumps({"rows": records, "sentences": sentences, "report": report}))
 
 
 def _can_report(path: str) -> bool:

@@ -23,13 +23,24 @@ _BAR_WIDTH = 6  # the widest table and its bars fit into 80 columns
 
 @dataclass
 class Row:
-    """One line of the table: a stream met by a learner, and how far it has come."""
+    """One line of the table: a stream met by a learner, and how far it has come.
+
+    `share` is how far that is where the number of rows in `total` is not known.
+    """
 
     stream: str
     learner: str
     total: int
     record: Record | None = None
     accuracy: float | None = None
+    share: float | None = None
+
+    @property
+    def done(self) -> float | None:
+        """How much of the stream is behind, from 0 to 1; None if nobody knows."""
+        if self.total:
+            return (self.record.n if self.record else 0) / self.total
+        return self.share
 
 
 @dataclass(frozen=True)
@@ -122,8 +133,8 @@ def table(rows: Sequence[Row], columns: Sequence[Column], *, with_progress: bool
         previous = row.stream
         cells: list[Any] = [column.cell(row) for column in columns]
         if with_progress:
-            done = row.record.n if row.record else 0
-            cells.append(ProgressBar(total=max(row.total, 1), completed=done, width=_BAR_WIDTH))
+            done = row.done
+            cells.append(ProgressBar(total=1.0, completed=done or 0.0, pulse=done is None, width=_BAR_WIDTH))
         result.add_row(*cells)
     return result
 

@@ -3,196 +3,168 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.learners import learner_class, learner_names, parsed_settings
-from lopsided.constraints import ParameterError
+from lopsided.cli.options import Delay, columns, learning, reading, with_config, with_json
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
     from lopsided.cli.display import Row
-    from lopsided.cli.files import JoinedStream
-    from lopsided.evaluate import Evaluation
+    from lopsided.cli.feed import Feed
+    from lopsided.cli.history import History
 
-_MOST_RECORDS = 60  # each sorts all scores so far
-_FEWEST_ROWS_A_RECORD = 100  # a call for fewer rows costs more than learning them
-_INTERRUPTED = 130
+_FIRST_RECORD = 100
+_BETWEEN_RECORDS = 1.15  # each sorts all scores so far, so they come ever more seldom
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--label", metavar="COL", help="Label column of a table. Default: label, class, target, y, or the last.")
-@click.option("--learner", default="koil", metavar="NAME", help=f"One of {', '.join(learner_names())}. Default: koil.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the learner, such as C=4.")
-@click.option("--positive", metavar="VALUE", help="The label that is looked for. Default: the rarer one.")
-@click.option(
-    "--scale",
-    type=click.Choice(["standard", "minmax", "none"]),
-    help="Scale features by what was known before each row. Default: standard for tables, none for LIBSVM.",
-)
+@columns
+@learning
+@reading
 @click.option("--report", metavar="HTML", help="Write a report with curves into this file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random.")
+@with_config
+@with_json
 def evaluate(
     files: tuple[str, ...],
-    label: str | None,
     learner: str,
     settings: tuple[str, ...],
-    positive: str | None,
     scale: str | None,
+    delay: Delay,
+    seed: int,
     report: str | None,
     as_json: bool,
-    seed: int,
+    **options: Any,
 ) -> None:
     """Score every row by the model that has not seen it, then learn it (progressive validation).
 
-    FILE is a table with a header (CSV, TSV) or LIBSVM text, plain or gzip; several are read one after the other.
-    Prints AUROC, AUPRC (average precision), F1 at the learner's own decision, and examples per second.
+    FILE is a table or LIBSVM text, see `lopsided learn`; several are read one after the other, once.
+    Prints AUROC, AUPRC (average precision), F1 at the learner's own decision, and examples per second. Scores are kept
+    for exact areas: 10 bytes a row.
     """
-    kind = learner_class(learner)
-    parameters = parsed_settings(kind, settings)
+    from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.learners import learner_class, parsed_settings
+
+    parsed_settings(learner_class(learner), settings)  # refused before files are looked at
     if report is not None:
         from lopsided.report.writing import check_can_write
 
         check_can_write(report)
-    stream = _opened(files, label)
-    pos_label = stream.rarest() if positive is None else stream.label_named(positive)
-    scale = scale or ("none" if stream.is_sparse else "standard")
-    model = kind(**parameters, pos_label=pos_label, random_state=seed)
-    facts: dict[str, Any] = {
-        "learner": kind.__name__,
-        "parameters": {name: _as_json(value) for name, value in model.get_params(deep=False).items()},
-        "scale": scale,
-        "files": list(files),
-        "rows": stream.n_rows,
-        "features": stream.n_features,
-        "label_column": stream.label_column,
-        "labels": {str(value): rows for value, rows in stream.label_counts.items()},
-        "positive": _as_json(pos_label),
-    }
-    click.echo(
-        f"{kind.__name__} on {stream.name}: {stream.n_rows:,} rows, {stream.n_features:,} features, "
-        f"{stream.label_counts[pos_label]:,} positive (label {pos_label})",
-        err=True,
-    )
-    row, evaluation, interrupted = _evaluated(_scaled(model, scale, stream), stream, kind.__name__)
-    if row.record is None:  # Ctrl-C before the first row: there is nothing to show
-        raise click.Abort
+    with open_feed(Reading(files, **options)) as feed:
+        row, history, interrupted = _evaluated(feed, learner, settings, scale, delay, seed)
+        facts = _facts(feed, files, history, row)
     if as_json:
-        record = {name: _as_json(value) for name, value in asdict(row.record).items()}
+        from lopsided.cli.models import as_json as plain
+
+        assert row.record is not None
+        record = {name: plain(value) for name, value in asdict(row.record).items()}
         click.echo(json.dumps({"version": __version__, **facts, "record": record, "interrupted": interrupted}))
     else:
         from lopsided.cli.display import print_table
 
         print_table([row], _columns())
+    if feed.bad.count:
+        click.secho(feed.bad.summary(), fg="yellow", err=True)
     if report is not None:
-        _write_report(report, row, evaluation, facts)
+        from lopsided.cli.evaluation_report import write
+
+        write(report, row, history, facts, _columns())
         click.echo(f"report: {report}", err=True)
     if interrupted:
-        click.secho(f"interrupted after {row.record.n:,} of {stream.n_rows:,} rows", fg="yellow", err=True)
-        raise click.exceptions.Exit(_INTERRUPTED)
+        from lopsided.cli.interrupts import INTERRUPTED
+
+        click.secho(f"interrupted after {facts['rows']:,} rows", fg="yellow", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
-def _opened(files: tuple[str, ...], label: str | None) -> JoinedStream:
-    """The files, checked from end to end; large ones take a while, so a terminal shows that something happens."""
-    from rich.console import Console
-
-    from lopsided.cli.files import JoinedStream
-
-    with Console(stderr=True).status(f"checking {', '.join(map(os.path.basename, files))} ..."):
-        return JoinedStream(files, label)
-
-
-def _scaled(model: Any, scale: str, stream: JoinedStream) -> Any:
-    """The learner, behind a scaler if one is asked for."""
-    if scale == "none":
-        return model
-    if stream.is_sparse and scale == "minmax":
-        raise ParameterError(
-            f"The option --scale for the LIBSVM file {stream.name} must be standard or none, because minmax would turn "
-            "its zeros into other numbers, got 'minmax'."
-        )
-    from lopsided import OnlineScaler, StreamPipeline
-
-    return StreamPipeline(OnlineScaler(kind=scale, center=not stream.is_sparse), model)
-
-
-def _evaluated(model: Any, stream: JoinedStream, name: str) -> tuple[Row, Evaluation, bool]:
+def _evaluated(
+    feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, delay: Delay, seed: int
+) -> tuple[Row, History, bool]:
     """Go through the stream; Ctrl-C ends it early, with what was learned until then."""
     from lopsided.cli.compiling import compile_ahead
+    from lopsided.cli.delayed import Delayed
     from lopsided.cli.display import LiveTable, Row
+    from lopsided.cli.history import History
+    from lopsided.cli.interrupts import Interruptible
+    from lopsided.cli.models import built_learner, built_model
+    from lopsided.cli.running import announce, check_delay, refuse_nothing
     from lopsided.evaluate import Evaluation
 
+    assert feed.labels is not None
+    ranker = built_learner(learner, settings, feed.labels.pos_label, seed)
+    model = built_model(ranker, scale, feed)
+    check_delay(delay, feed)
+    classes = feed.labels.classes
+    announce(feed, model)
     compile_ahead(
         model,
-        stream.classes,
-        n_features=stream.n_features,
-        is_sparse=stream.is_sparse,
+        classes,
+        n_features=feed.n_features,
+        is_sparse=feed.is_sparse,
         announce=lambda text: click.echo(text, err=True),
     )
-    every = max(_FEWEST_ROWS_A_RECORD, math.ceil(stream.n_rows / _MOST_RECORDS))
-    evaluation = Evaluation(model, classes=stream.classes, every=every)
-    row = Row(stream.name, name, stream.n_rows)
-    interrupted = False
+    stepper = Delayed(model, delay) if delay else model
+    history = History(Evaluation(stepper, classes=classes, every=_FIRST_RECORD), model)
+    row = Row(feed.name, type(ranker).__name__, 0)
+    interrupts = Interruptible()
+    next_record = _FIRST_RECORD
     with LiveTable([row], _columns()):
-        try:
-            for record in evaluation.run(stream):
-                row.record = record
-        except KeyboardInterrupt:
-            interrupted = True
-            row.record = evaluation.note() if evaluation.n else None
-    return row, evaluation, interrupted
+        for portion in interrupts.over(feed):
+            if delay:
+                stepper.times = portion.times
+            history.step(portion.X, feed.labels_of(portion.signs), portion.times)
+            if history.evaluation.n >= next_record:
+                row.record = history.note()
+                next_record = max(next_record + _FIRST_RECORD, int(history.evaluation.n * _BETWEEN_RECORDS))
+            row.share = feed.progress
+    if not history.evaluation.n:
+        refuse_nothing(feed, interrupts.interrupted)
+    if row.record is None or row.record.n < history.evaluation.n:
+        row.record = history.note()
+    if not interrupts.interrupted:
+        _check_two_labels(feed, row)
+    return row, history, interrupts.interrupted
+
+
+def _check_two_labels(feed: Feed, row: Row) -> None:
+    from lopsided.streams import StreamError
+
+    assert feed.labels is not None and row.record is not None
+    if row.record.positives in (0, row.record.n):
+        only = feed.labels.positive if row.record.positives else feed.labels.negative
+        where = f"the label column {feed.label_column!r}" if feed.label_column else "the label"
+        got = f"one label: {only!r} in {row.record.n} rows"
+        raise StreamError(feed.name, None, where, "must hold two different labels", got)
+
+
+def _facts(feed: Feed, files: tuple[str, ...], history: History, row: Row) -> dict[str, Any]:
+    from lopsided.cli.models import as_json, parameters_of, scale_in_words
+
+    assert feed.labels is not None and row.record is not None
+    ranker = history.model._given_learner()
+    negative = f"not {feed.labels.positive}" if feed.labels.negative is None else feed.labels.negative
+    return {
+        "learner": row.learner,
+        "parameters": parameters_of(ranker),
+        "scale": scale_in_words(history.model),
+        "files": list(files),
+        "rows": row.record.n,
+        "features": feed.n_features,
+        "label_column": feed.label_column,
+        "labels": {
+            str(feed.labels.positive): row.record.positives,
+            str(negative): row.record.n - row.record.positives,
+        },
+        "positive": as_json(feed.labels.positive),
+        "bad_rows": feed.bad.count,
+        "notes": feed.notes,
+    }
 
 
 def _columns() -> list[Any]:
     from lopsided.cli.display import AUPRC, AUROC, EXAMPLES, F1, LEARNER, POSITIVES, SPEED, SUPPORT
 
     return [LEARNER, EXAMPLES, POSITIVES, AUROC, AUPRC, F1, SPEED, SUPPORT]
-
-
-def _write_report(path: str, row: Row, evaluation: Evaluation, facts: dict[str, Any]) -> None:
-    from lopsided.cli.display import as_grid
-    from lopsided.report.contents import Report, Run, StreamResult
-    from lopsided.report.writing import write_report
-
-    labels = ", ".join(f"{label} ({rows:,} rows)" for label, rows in facts["labels"].items())
-    parameters = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
-    write_report(
-        path,
-        Report(
-            title=f"{row.learner} on {row.stream}",
-            introduction=[
-                "Progressive validation: every row was scored by the model that had not seen it, and then learned."
-            ],
-            table=as_grid([row], _columns()),
-            facts={
-                "files": ", ".join(facts["files"]),
-                "labels": f"{labels}; positive: {facts['positive']}",
-                "learner": f"{row.learner}({parameters})",
-                "scale": facts["scale"],
-            },
-            streams=[
-                StreamResult(
-                    name=row.stream,
-                    description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
-                    runs=[Run(row.learner, evaluation)],
-                )
-            ],
-        ),
-    )
-
-
-def _as_json(value: Any) -> Any:
-    """A value as JSON has it: no nan, and objects such as kernels by their spelling."""
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, tuple | list):
-        return [_as_json(part) for part in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

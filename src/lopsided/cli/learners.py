@@ -11,7 +11,7 @@ from lopsided.constraints import ParameterError
 from lopsided.estimators import LEARNERS
 
 # They change or hold a learner and are none themselves; B2RMK does not learn from a stream.
-_NO_LEARNERS = {"B2RMK", "ExpertPool", "OnlineScaler", "StreamPipeline"}
+_NO_LEARNERS = {"B2RMK", "ExpertPool", "OnlineScaler", "SparsePipeline", "StreamPipeline", "TablePipeline"}
 # Options of their own set these, or they have no meaning for rows that are learned in the order of the file.
 _NOT_SETTABLE = {"self", "pos_label", "random_state", "shuffle"}
 

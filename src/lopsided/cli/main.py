@@ -7,6 +7,7 @@ it imports what it needs when it runs: `lopsided --help` must answer at once, an
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -30,10 +31,17 @@ class Entry(NamedTuple):
 
 COMMANDS: dict[str, Entry] = {
     "compare": Entry("lopsided.cli.compare", "compare", "Learners, and their competitors, side by side on data sets."),
+    "completion": Entry("lopsided.cli.completion", "completion", "Print what a shell needs to complete this command."),
     "datasets": Entry("lopsided.cli.datasets", "datasets", "List the data sets on this machine, and how to get more."),
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
+    "explain": Entry("lopsided.cli.explain", "explain", "Take one score apart into what speaks for it and against."),
+    "export": Entry("lopsided.cli.export", "export", "Write a saved model as ONNX, for programs without Python."),
+    "inspect": Entry("lopsided.cli.inspect", "inspect", "Say what a saved model is made of."),
+    "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
     "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Make a table of the papers again; compare it."),
+    "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
+    "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
 }
 
@@ -71,7 +79,8 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Start with `lopsided demo`.",
+    epilog="Start with `lopsided demo`. Exit codes: 0 done, 2 bad input or options (one sentence says what), "
+    "130 interrupted (what was learned is saved), 1 a bug.",
 )
 @click.version_option(__version__, message="lopsided %(version)s")
 @click.pass_context
@@ -82,7 +91,7 @@ def cli(context: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code: 0, 2 for a user's error, 130 after Ctrl-C."""
+    """Run the command line and leave with its exit code: 0, 2 for a user's error, 130 after Ctrl-C, 1 for a bug."""
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -105,6 +114,9 @@ def run(arguments: Sequence[str]) -> int:
             if error.name is None or error.name.partition(".")[0] == "lopsided":
                 raise
             return _refuse(str(error))
+        except SystemExit:  # click's answer to a broken pipe: whoever reads our output has seen enough, as `head` has
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+            return 0
         except OSError as error:
             return _refuse(_sentence_of(error))
         except ValueError as error:  # StreamError, ParameterError, LabelError, ModelFileError are ValueErrors

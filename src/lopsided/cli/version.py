@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import platform
 
 import click
 
+from lopsided.cli.options import with_json
 from lopsided.version import __version__
 
-_PACKAGES = ("numpy", "numba", "scikit-learn")
+_PACKAGES = ("numpy", "numba", "pyarrow", "scikit-learn")
 
 
 @click.command()
-def version() -> None:
+@with_json
+def version(as_json: bool) -> None:
     """Print the versions of lopsided and of what it runs on."""
     lines = {"lopsided": __version__, "Python": platform.python_version()}
     # Read from the installed files: importing the packages to ask them would take a second.
     lines |= {package: importlib.metadata.version(package) for package in _PACKAGES}
     lines["CPU"] = _cpu()
+    if as_json:
+        click.echo(json.dumps(lines))
+        return
     width = max(map(len, lines))
     for name, value in lines.items():
         click.echo(f"{name:<{width}}  {value}")

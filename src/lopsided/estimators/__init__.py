@@ -33,4 +33,6 @@ LEARNERS: dict[str, str] = {
     "ExpertPool": "lopsided.estimators.expert_pool",
     "OnlineScaler": "lopsided.estimators.scaler",
     "StreamPipeline": "lopsided.estimators.pipeline",
+    "SparsePipeline": "lopsided.estimators.table_pipeline",
+    "TablePipeline": "lopsided.estimators.table_pipeline",
 }

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import safetensors
 import safetensors.numpy
 
+from lopsided.encoding.schema import Schema
 from lopsided.estimators import LEARNERS
 from lopsided.estimators.labels import LabelMap
 from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
@@ -201,6 +202,8 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
 def _to_json(value: Any, name: str) -> Any:
     if isinstance(value, Kernel):
         return {"kernel": value.to_json()}
+    if isinstance(value, Schema):
+        return {"schema": value.to_json()}
     if isinstance(value, list | tuple):
         return {"tuple" if isinstance(value, tuple) else "list": [_to_json(part, name) for part in value]}
     if type(value).__name__ in LEARNERS:
@@ -222,6 +225,8 @@ def _from_json(value: Any) -> Any:
         return value
     if "kernel" in value:
         return kernel_from_json(value["kernel"])
+    if "schema" in value:
+        return Schema.from_json(value["schema"])
     if "estimator" in value:
         return _estimator_from_json(value["estimator"])
     parts = [_from_json(part) for part in (value["tuple"] if "tuple" in value else value["list"])]

@@ -96,6 +96,25 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
         return result
 
+    def affine(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Middle and factor of every feature: `transform` is (x - middle) factor, on the scale known so far."""
+        self._check_started()
+        scales, seen = self._scales, max(int(self._scales.seen[0]), 1)
+        if self.kind == "minmax":
+            middle, spread = scales.lowest.copy(), scales.highest - scales.lowest
+        else:
+            zeros = seen - scales.noted
+            squares = scales.deviations + scales.means**2 * (scales.noted * (zeros / seen))
+            spread = np.sqrt(squares / seen)
+            middle = scales.means.copy() if self.center else np.zeros(spread.size)
+        return middle, np.divide(1.0, spread, out=np.zeros(spread.size), where=spread > 0.0)
+
+    def unscaled(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What `transform` would have made these rows of, on the scale known so far; NaN where nothing has varied."""
+        middle, factor = self.affine()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(factor > 0.0, rows / factor + middle, np.nan)
+
     def _bound(self, rows: Rows, result: Rows, *, learn: bool) -> Callable[[], None]:
         """`_scale` for the same rows again and again, into the same result."""
         return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from lopsided.evaluate import Evaluation
@@ -20,10 +21,41 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """What a model was made of after `n` rows, and the seconds it had worked."""
+
+    n: int
+    seconds: float
+    n_support: int | None
+    weights: npt.NDArray[np.float64] | None  # of kernels or experts
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One run row by row: scores given before a row was learned, whether it is rare, whether it was called so.
+
+    `threshold` is where the decision lay at the end, `times` the moments of the rows in seconds, if they are known.
+    """
+
+    scores: npt.NDArray[np.float64]
+    positive: npt.NDArray[np.bool_]
+    called: npt.NDArray[np.bool_]
+    threshold: float
+    times: npt.NDArray[np.float64] | None = None
+    moments: Sequence[Moment] = ()
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return int(self.scores.size)
+
+
+@dataclass(frozen=True)
 class StreamResult:
     """One stream and all that learned from it.
 
-    `X` and `y` (1 for the rare class) are given if the stream has two features and is small enough to be drawn.
+    `X` and `y` (1 for the rare class) are given if the stream has two features and is small enough to be drawn,
+    `detail` if one run is to be looked at closely.
     """
 
     name: str
@@ -31,6 +63,7 @@ class StreamResult:
     runs: Sequence[Run]
     X: npt.NDArray[Any] | None = None
     y: npt.NDArray[Any] | None = None
+    detail: Detail | None = None
 
     @property
     def can_be_drawn(self) -> bool:

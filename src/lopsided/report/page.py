@@ -24,6 +24,7 @@ body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.55 s
 main { max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .75rem; }
 h2 { font-size: 1.25rem; margin: 2.75rem 0 .25rem; }
+h3 { font-size: 1.05rem; margin: 2rem 0 .25rem; }
 p { margin: .4rem 0; max-width: 48rem; }
 .quiet, figcaption, footer { color: var(--quiet); }
 .wide { overflow-x: auto; margin: 1.25rem 0; }

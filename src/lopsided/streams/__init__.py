@@ -1,20 +1,43 @@
-"""Labelled files read as a stream of batches: LIBSVM text and CSV tables, plain or gzip.
+"""Files and feeds read once, in bounded memory: tables (CSV, NDJSON, Parquet, Arrow) and LIBSVM text.
+
+A source of bytes is cut into blocks of whole records, a format makes columns of each, and every row that is not what it
+must be is named with its line. Nothing here knows a learner.
 
 >>> import tempfile, pathlib
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = pathlib.Path(folder.name, "tiny.csv")
->>> _ = path.write_text("age,income,class\\n31,2.5,0\\n47,1.5,1\\n")
->>> stream = open_stream(path)
->>> stream.feature_names, stream.label_column, stream.labels.tolist()
-(['age', 'income'], 'class', [0, 1])
->>> for batch in stream:
-...     print(batch.X.tolist(), batch.y.tolist())
-[[31.0, 2.5], [47.0, 1.5]] [0, 1]
+>>> _ = path.write_text("age,income,class\\n31,2.5,0\\n47,n/a,1\\nold,1,0\\n")
+>>> labels = Labels(positive=1, negative=0)
+>>> expected = [Expected("age", "number"), Expected("income", "number"), Expected("class", "label", labels)]
+>>> with TableStream(Sources([str(path)])) as stream:
+...     for chunk in stream.chunks(expected):
+...         print(chunk.columns["age"].tolist(), chunk.columns["income"].tolist(), chunk.columns["class"].tolist())
+...         print(chunk.bad[0].line, chunk.bad[0].field, chunk.bad[0].rule, chunk.bad[0].got)
+[31.0, 47.0] [2.5, nan] [-1.0, 1.0]
+4 column 'age' must be a finite number 'old'
 >>> folder.cleanup()
 """
 
-from lopsided.streams.batches import Batch
+from lopsided.streams.cells import Expected
+from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError
-from lopsided.streams.files import FileStream, open_stream
+from lopsided.streams.labelled import Batch, LabelledFile, open_stream
+from lopsided.streams.labels import Labels, find_labels
+from lopsided.streams.sources import Sources
+from lopsided.streams.sparse import SparseChunk, SparseStream
+from lopsided.streams.tables import TableStream
 
-__all__ = ["Batch", "FileStream", "StreamError", "open_stream"]
+__all__ = [
+    "Batch",
+    "Chunk",
+    "Expected",
+    "LabelledFile",
+    "Labels",
+    "Sources",
+    "SparseChunk",
+    "SparseStream",
+    "StreamError",
+    "TableStream",
+    "find_labels",
+    "open_stream",
+]

@@ -1,5 +1,7 @@
 """The one error of this package: a file that cannot be learned from, said in one sentence."""
 
+from __future__ import annotations
+
 # A cell or a line can be a whole novel; a message shows its beginning only.
 _LONGEST_QUOTE = 60
 
@@ -9,27 +11,32 @@ class StreamError(ValueError):
 
     The message is one sentence that says what, where, what is allowed and what came. The facts are
     attributes too, so that a program need not take the sentence apart: `source` (the file as it was
-    named), `line` (1-based, as an editor counts; None when the whole file is meant) and `field`
-    (a column or a part of the row; None when the whole row is meant).
+    named), `line` (1-based, as an editor counts; the number of the row in a format without lines; None when
+    the whole file is meant), `field` (a column or a part of the row; None when the whole row is meant), `rule`
+    and `got`. `raw` is the row as it came, where it is known.
 
     >>> print(StreamError("people.csv", 7, "column 'age'", "must be a finite number", quoted("n/a")))
     Column 'age' in line 7 of people.csv must be a finite number, got 'n/a'.
     """
 
-    def __init__(self, source: str, line: int | None, field: str | None, rule: str, got: str) -> None:
+    def __init__(
+        self, source: str, line: int | None, field: str | None, rule: str, got: str, unit: str = "line"
+    ) -> None:
         # All facts go to `args`: between processes an exception travels as its class and its args.
-        super().__init__(source, line, field, rule, got)
+        super().__init__(source, line, field, rule, got, unit)
         self.source = source
         self.line = line
         self.field = field
         self.rule = rule
         self.got = got
+        self.unit = unit
+        self.raw: str | None = None
 
     def __str__(self) -> str:
         if self.line is None:
             subject = f"{self.field} of {self.source}" if self.field else f"the file {self.source}"
         else:
-            subject = f"{self.field or 'the row'} in line {self.line} of {self.source}"
+            subject = f"{self.field or 'the row'} in {self.unit} {self.line} of {self.source}"
         return f"{subject[0].upper()}{subject[1:]} {self.rule}, got {self.got}."
 
 

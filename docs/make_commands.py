@@ -1,0 +1,116 @@
+"""Write docs/commands.md from the commands themselves: `python docs/make_commands.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lopsided.cli.main import COMMANDS, cli
+
+PAGE = Path(__file__).parent / "commands.md"
+
+INTRODUCTION = """# Commands
+
+Written by `python docs/make_commands.py`; a test keeps it current. `lopsided COMMAND --help` says the same.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 2 | bad input or options; the last line on standard error is one sentence that says what, where, what is allowed, what came |
+| 130 | interrupted by Ctrl-C; what was learned is saved or shown |
+| 1 | a bug, with a traceback |
+
+Results go to standard output, everything else to standard error; `--json` makes the result one JSON object.
+
+## Files
+
+FILE is a table or LIBSVM text, and is read once, in memory that does not grow with it. The first bytes, the suffix or the
+first lines tell which; `--format` overrules them.
+
+| format | suffixes | notes |
+|---|---|---|
+| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed |
+| NDJSON | .ndjson .jsonl | one object a line; a key that is not there is missing |
+| Parquet, Arrow IPC | .parquet .pq .arrow .feather .ipc .arrows | rows are counted from 1 in messages |
+| LIBSVM | .libsvm .svm .svmlight .t | indices from 0 if one occurs in the first 4 MB, else from 1; larger ones than those are ignored and reported, see `--features` |
+
+gzip and zstd are recognised by content. `-` is standard input (LIBSVM there needs `--format libsvm`). A directory is all its
+files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a topic, a JSON object a message
+(`pip install "lopsided[kafka]"`). Of several files the first one's columns hold: later files may order them otherwise; a new
+column is reported once and ignored, a missing one is an error.
+
+## Columns
+
+What a column is is found in the first 1,000 rows, printed, saved with the model, and enforced afterwards. Missing values
+(empty, NA, N/A, n/a, NaN, nan, null, NULL, None, ?) do not count.
+
+| kind | if | becomes |
+|---|---|---|
+| flag | all values are true or false (not in CSV) | 0 or 1, scaled |
+| number | nine in ten values are numbers | itself, scaled; missing: the mean so far |
+| date | nine in ten values are ISO dates | days since 1970, scaled; weekday and, if there is one, hour as points on a circle |
+| text | more than three words on average | its words, hashed with signs into 256 columns, length 1 |
+| category | otherwise | hashed with a sign into twice as many columns as values were seen, rounded up to a power of two, at most 64 |
+| ignored | nothing there, no single values, or text that differs in each of 50 rows or more | |
+
+A number, flag or date that was missing in the first rows gets a column that says when it is missing. Values not seen before
+are hashed like all others. `--kind`, `--ignore` and `--width` overrule these rules.
+
+## Bad rows
+
+A row with a wrong number of cells, a cell that is not what its column must hold, or a label that is neither of the two, is
+never learned from. `--on-error stop` (default) ends with its sentence; `skip` leaves it out and counts it; `quarantine` also
+writes it to a file as JSON: source, line, field, expected, got, and the row itself.
+
+## Defaults from a file
+
+`lopsided.toml` in the current directory, or `--config FILE`, gives defaults: keys are the long options. Those outside of a
+table hold for all commands, those in `[learn]` for one.
+
+```toml
+label = "fraud"
+set = {C = 10, gamma = "auto"}
+
+[learn]
+output = "fraud.lopsided"
+```
+
+`lopsided completion bash` (zsh, fish) prints what a shell needs to complete commands and options.
+"""
+
+
+def option_line(option: click.Option) -> str:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    value = "" if option.is_flag else f" {option.metavar or _type(option)}"
+    default = ""
+    if option.show_default and option.default not in (None, ()):
+        default = f" Default: {option.default}."
+    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION")
+
+
+def _type(option: click.Option) -> str:
+    if isinstance(option.type, click.Choice):
+        return " \\| ".join(map(str, option.type.choices))
+    return "N"
+
+
+def command_section(name: str) -> str:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    arguments = [str(p.metavar or p.name.upper()) for p in command.params if isinstance(p, click.Argument)]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    usage = " ".join(["lopsided", name, *arguments, *(["[OPTIONS]"] if options else [])])
+    words = "\n\n".join(" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    lines = [f"## {name}", "", "```", usage, "```", "", words]
+    if options:
+        lines += ["", "| option | meaning |", "|---|---|", *map(option_line, options)]
+    return "\n".join(lines)
+
+
+def page() -> str:
+    return "\n".join([INTRODUCTION, *(command_section(name) + "\n" for name in sorted(COMMANDS))])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

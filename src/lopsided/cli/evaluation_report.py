@@ -1,0 +1,40 @@
+"""The report of `lopsided evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lopsided.cli.display import Row, as_grid
+from lopsided.cli.history import History
+from lopsided.report.contents import Report, Run, StreamResult
+from lopsided.report.writing import write_report
+
+
+def write(path: str, row: Row, history: History, facts: dict[str, Any], columns: list[Any]) -> None:
+    """Write what an evaluation has shown."""
+    labels = ", ".join(f"{label} ({rows:,} rows)" for label, rows in facts["labels"].items())
+    parameters = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
+    write_report(
+        path,
+        Report(
+            title=f"{row.learner} on {row.stream}",
+            introduction=[
+                "Progressive validation: every row was scored by the model that had not seen it, and then learned."
+            ],
+            table=as_grid([row], columns),
+            facts={
+                "files": ", ".join(facts["files"]),
+                "labels": f"{labels}; positive: {facts['positive']}",
+                "learner": f"{row.learner}({parameters})",
+                "scale": facts["scale"],
+            },
+            streams=[
+                StreamResult(
+                    name=row.stream,
+                    description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
+                    runs=[Run(row.learner, history.evaluation)],
+                    detail=history.detail(),
+                )
+            ],
+        ),
+    )

@@ -1,0 +1,196 @@
+"""Options that commands have in common, and the file that may give them: `--config FILE`, or lopsided.toml here."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from lopsided.cli.learners import learner_names
+
+CONFIG_HERE = "lopsided.toml"
+DEFAULT_QUARANTINE = "bad-rows.ndjson"
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Delay:
+    """How much later labels are known: so many rows, or so many seconds."""
+
+    rows: int = 0
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.rows > 0 or self.seconds > 0
+
+
+class _DelayType(click.ParamType):  # type: ignore[type-arg]
+    name = "N|DURATION"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Delay:
+        if isinstance(value, Delay):
+            return value
+        text = str(value).strip()
+        try:
+            if text[-1:] in _UNITS:
+                amount = float(text[:-1])
+                if amount >= 0:
+                    return Delay(seconds=amount * _UNITS[text[-1]])
+            elif int(text) >= 0:
+                return Delay(rows=int(text))
+        except ValueError:
+            pass
+        return self.fail(
+            f"The delay must be a number of rows, or a duration such as 90s, 15m, 12h or 7d, got {value!r}."
+        )
+
+
+def _stacked(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _read_config(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    """Make the values of a TOML file the defaults of the options that follow."""
+    if path is None:
+        if not os.path.exists(CONFIG_HERE):
+            return
+        path = CONFIG_HERE
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise click.UsageError(f"The file {path} of --config must be readable, got: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"The file {path} of --config must be TOML, got: {error}") from None
+    command = context.command
+    own = content.get(command.name or "", {})
+    shared = {name: value for name, value in content.items() if not isinstance(value, dict) or name == "set"}
+    if not isinstance(own, dict):
+        raise click.UsageError(f"The entry {command.name} of {path} must be a table of options, got {own!r}")
+    known = {
+        option.removeprefix("--"): parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for option in parameter.opts
+    }
+    defaults: dict[str, Any] = {}
+    for name, value in {**{n: v for n, v in shared.items() if n in known}, **own}.items():
+        if name not in known:
+            raise click.UsageError(
+                f"The table [{command.name}] of {path} must hold {', '.join(sorted(known))}, got {name}"
+            )
+        defaults[known[name].name or name] = _as_option(value)
+    context.default_map = {**(context.default_map or {}), **defaults}
+
+
+def _as_option(value: Any) -> Any:
+    if isinstance(value, dict):  # set = {C = 4, gamma = "auto"}
+        return [f"{name}={_written(part)}" for name, part in value.items()]
+    return value
+
+
+def _written(value: Any) -> str:
+    return ",".join(map(_written, value)) if isinstance(value, list) else str(value)
+
+
+with_config = click.option(
+    "--config",
+    metavar="TOML",
+    is_eager=True,
+    expose_value=False,
+    callback=_read_config,
+    help=f"File of defaults for these options. Default: {CONFIG_HERE}, if there is one here.",
+)
+
+with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
+
+reading = _stacked(
+    click.option(
+        "--format",
+        "file_format",
+        type=click.Choice(["csv", "ndjson", "parquet", "arrow", "libsvm"]),
+        help="Format of the files. Default: as the first bytes, the suffix or the first lines tell.",
+    ),
+    click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
+    click.option("--follow", is_flag=True, help="Go on when a file or a directory grows, until Ctrl-C."),
+    click.option(
+        "--idle",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        help="With --follow: end after so long a silence.",
+    ),
+    click.option(
+        "--on-error",
+        type=click.Choice(["stop", "skip", "quarantine"]),
+        default="stop",
+        show_default=True,
+        help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
+    ),
+    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are written. Default: {DEFAULT_QUARANTINE}."),
+)
+
+columns = _stacked(
+    click.option(
+        "--label", metavar="COL", help="Label column of a table. Default: label, class, target, y, or the last."
+    ),
+    click.option(
+        "--positive",
+        metavar="VALUE",
+        help="The label that is looked for, against all others. Default: the rarer of the first rows.",
+    ),
+    click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
+    click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds; for --delay and alerts a day."),
+    click.option("--ignore", multiple=True, metavar="COL", help="Not learned from (may be repeated)."),
+    click.option(
+        "--kind",
+        "kinds",
+        multiple=True,
+        metavar="COL=KIND",
+        help="Read a column as number, flag, category, text, date or ignore (may be repeated).",
+    ),
+    click.option(
+        "--width",
+        type=click.IntRange(2, 65536),
+        metavar="N",
+        help="Columns for each hashed one, a power of two. Default: up to 64 a category, 256 a text.",
+    ),
+    click.option(
+        "--features",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Number of features of LIBSVM files. Default: the largest index of the first 4 MB.",
+    ),
+)
+
+learning = _stacked(
+    click.option(
+        "--learner", default="koil", metavar="NAME", help=f"One of {', '.join(learner_names())}. Default: koil."
+    ),
+    click.option(
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the learner, such as C=4."
+    ),
+    click.option(
+        "--scale",
+        type=click.Choice(["standard", "minmax", "none"]),
+        help="Scale numbers by what was known before each row. Default: standard for tables, none for LIBSVM.",
+    ),
+    click.option(
+        "--delay",
+        type=_DelayType(),
+        default="0",
+        metavar="N|DURATION",
+        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d).",
+    ),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random."),
+)

@@ -1,0 +1,216 @@
+"""Rows with three columns more, written as CSV, NDJSON, Parquet or Arrow."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from lopsided.constraints import ParameterError
+from lopsided.streams.csv_tables import CsvTable
+from lopsided.streams.json_tables import JsonTable
+
+if TYPE_CHECKING:
+    from lopsided.cli.feed import Feed, Portion
+
+NEW_COLUMNS = ("score", "probability", "predicted")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+
+
+def open_output(path: str | None, to: str | None, feed: Feed, keep: str) -> Writer:
+    """Where scored rows go; use it in a `with` statement."""
+    kind = to or (_SUFFIXES.get(PurePath(path).suffix.lower(), "csv") if path else "csv")
+    if kind in ("parquet", "arrow") and path is None:
+        raise ParameterError(f"The option --output must name a file for the format {kind}, got standard output.")
+    if path is not None:
+        folder = os.path.dirname(os.path.abspath(path))
+        if os.path.isdir(path) or not os.path.isdir(folder):
+            raise ParameterError(f"The option --output must name a file in a directory that exists, got {path!r}.")
+        if any(
+            os.path.exists(file) and os.path.samefile(file, path)
+            for file in feed.stream.sources.paths
+            if os.path.exists(path)
+        ):
+            raise ParameterError(f"The option --output must not be one of the files that are read, got {path!r}.")
+    if keep == "id" and (feed.schema is None or feed.schema.id is None):
+        raise ParameterError("The option --keep id must have a model that was learned with --id, got one without.")
+    source = getattr(feed.stream, "_table", None)
+    if kind == "csv" and keep == "all" and isinstance(source, CsvTable):
+        return _CsvAsItCame(path, feed, keep)
+    if kind == "ndjson" and keep == "all" and isinstance(source, JsonTable):
+        return _JsonAsItCame(path, feed, keep)
+    return {"csv": _Csv, "ndjson": _Json, "parquet": _Parquet, "arrow": _Arrow}[kind](path, feed, keep)
+
+
+class Writer:
+    """A file that takes portions with their scores. It appears under its name when it is whole."""
+
+    def __init__(self, path: str | None, feed: Feed, keep: str) -> None:
+        self.path, self.feed, self.keep = path, feed, keep
+        self._file: BinaryIO = sys.stdout.buffer if path is None else open(f"{path}.part", "wb")  # noqa: SIM115
+        self._is_first = True
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if self.path is None:
+            self._file.flush()
+            return
+        if kind is None:
+            self._finish()
+        self._file.close()
+        if kind is None or kind is KeyboardInterrupt:
+            os.replace(f"{self.path}.part", self.path)
+        else:
+            os.unlink(f"{self.path}.part")
+
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        """Append rows."""
+        raise NotImplementedError
+
+    def _finish(self) -> None:
+        """Write what stands at the end of a file."""
+
+    def _table(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> Any:
+        """The kept columns and the three new ones as an arrow table."""
+        import pyarrow as pa
+
+        table = None
+        if self.keep != "none" and portion.chunk is not None and portion.chunk.table is not None:
+            table = portion.chunk.table()
+            if self.keep == "id":
+                assert self.feed.schema is not None
+                table = table.select([self.feed.schema.id])
+        new = dict(
+            zip(NEW_COLUMNS, (pa.array(scores), pa.array(probabilities), pa.array(predicted.tolist())), strict=True)
+        )
+        if table is None:
+            return pa.table(new)
+        for name, array in new.items():
+            table = table.append_column(name, array)
+        return self._typed(table, portion)
+
+    def _typed(self, table: Any, portion: Portion) -> Any:
+        """Numbers of a CSV as numbers, where the model reads them as such."""
+        import pyarrow as pa
+
+        schema = self.feed.schema
+        assert schema is not None and portion.chunk is not None
+        for column in schema.columns:
+            if (
+                column.kind == "number"
+                and column.name in table.column_names
+                and pa.types.is_string(table.schema.field(column.name).type)
+            ):
+                position = table.column_names.index(column.name)
+                table = table.set_column(
+                    position, column.name, pa.array(portion.chunk.columns[column.name], from_pandas=True)
+                )
+        return table
+
+
+class _CsvAsItCame(Writer):
+    """CSV to CSV: the bytes of every row as they were, and three cells more."""
+
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        delimiter = self.feed.stream.delimiter
+        if self._is_first:
+            header = self.feed.stream.header.rstrip(b"\r\n")
+            self._file.write(header + (delimiter + delimiter.join(NEW_COLUMNS) + "\n").encode())
+            self._is_first = False
+        assert portion.chunk is not None and portion.chunk.records is not None
+        cells = zip(
+            portion.chunk.records(), scores.tolist(), probabilities.tolist(), _cells(predicted, delimiter), strict=True
+        )
+        between = delimiter.encode()
+        self._file.write(b"".join([
+            record + between + repr(score).encode() + between + b"%.6g" % probability + between + label + b"\n"
+            for record, score, probability, label in cells
+        ]))  # fmt: skip
+
+
+class _JsonAsItCame(Writer):
+    """NDJSON to NDJSON: every object as it was, with three members more."""
+
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        import json
+
+        assert portion.chunk is not None and portion.chunk.records is not None
+        lines = []
+        rows = zip(portion.chunk.records(), scores.tolist(), probabilities.tolist(), predicted.tolist(), strict=True)
+        for record, score, probability, label in rows:
+            inside = record[1:-1].strip()
+            new = f'"score":{score!r},"probability":{probability:.6g},"predicted":{json.dumps(label)}}}\n'.encode()
+            lines.append(b"{" + (inside + b"," if inside else b"") + new)
+        self._file.write(b"".join(lines))
+
+
+class _Csv(Writer):
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        import pyarrow.csv as pacsv
+
+        table = self._table(portion, scores, probabilities, predicted)
+        text = io.BytesIO()
+        pacsv.write_csv(table, text, pacsv.WriteOptions(include_header=self._is_first, quoting_style="needed"))
+        self._is_first = False
+        self._file.write(text.getvalue())
+
+
+class _Json(Writer):
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        import json
+
+        table = self._table(portion, scores, probabilities, predicted)
+        self._file.write("".join(json.dumps(row, default=str) + "\n" for row in table.to_pylist()).encode())
+
+
+class _Parquet(Writer):
+    _writer: Any = None
+
+    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+        table = self._table(portion, scores, probabilities, predicted)
+        if self._writer is None:
+            self._writer = self._open(table.schema)
+        self._writer.write_table(table.cast(self._writer.schema) if hasattr(self._writer, "schema") else table)
+
+    def _open(self, schema: Any) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetWriter(self._file, schema)
+
+    def _finish(self) -> None:
+        if self._writer is None:
+            import pyarrow as pa
+
+            self._writer = self._open(pa.schema([("score", pa.float64()), ("probability", pa.float64())]))
+        self._writer.close()
+
+
+class _Arrow(_Parquet):
+    def _open(self, schema: Any) -> Any:
+        import pyarrow as pa
+
+        return pa.ipc.new_file(self._file, schema)
+
+
+def _cells(labels: Any, delimiter: str) -> list[bytes]:
+    """Labels as cells: quoted where a word needs it."""
+
+    def cell(label: Any) -> bytes:
+        text = str(label)
+        if any(mark in text for mark in (delimiter, '"', "\n", "\r")):
+            text = '"' + text.replace('"', '""') + '"'
+        return text.encode()
+
+    written = {label: cell(label) for label in set(labels.tolist())}
+    return [written[label] for label in labels.tolist()]

@@ -1,0 +1,98 @@
+"""`lopsided score`: a saved model's opinion on every row, in the order of the rows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lopsided.cli.options import reading, with_config
+
+if TYPE_CHECKING:
+    from lopsided.cli.feed import Feed
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
+@click.option(
+    "--to",
+    type=click.Choice(["csv", "ndjson", "parquet", "arrow"]),
+    help="Format of the output. Default: as the suffix of --output tells, else csv.",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(["all", "id", "none"]),
+    default="all",
+    show_default=True,
+    help="Which columns of the input stand before the scores.",
+)
+@reading
+@with_config
+@click.option("--json", "as_json", is_flag=True, help="The same as --to ndjson, and a summary as JSON on stderr.")
+def score(
+    model: str,
+    files: tuple[str, ...],
+    output: str | None,
+    to: str | None,
+    keep: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Append three columns to every row: score, probability, predicted.
+
+    MODEL is a file that `lopsided learn` has written; FILE is of the kind it learned from (see `lopsided learn`), and
+    needs no label. The score ranks: larger means more likely the label that is looked for; above 0 the row is predicted
+    to be that. The model does not change. Rows keep their order; with --on-error skip bad ones are missing.
+    """
+    from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.interrupts import INTERRUPTED, Interruptible
+    from lopsided.cli.outputs import open_output
+    from lopsided.cli.saved import load_for_files
+    from lopsided.cli.status import Status
+
+    ranker = load_for_files(model)
+    interrupts = Interruptible()
+    with open_feed(Reading(files, **options), ranker, labelled=False) as feed:
+        _check_label_is_free(feed)
+        with (
+            open_output(output, to or ("ndjson" if as_json else None), feed, keep) as writer,
+            Status("scoring") as status,
+        ):
+            for portion in interrupts.over(feed):
+                raw = ranker._raw_scores(portion.X)
+                scores = raw - ranker.threshold_
+                writer.write(portion, scores, ranker._probability(raw), ranker._labels_of(scores))
+                status.advance(scores.size, feed.progress)
+        summary = {
+            "model": model,
+            "output": output,
+            "rows": status.n_rows,
+            "bad_rows": feed.bad.count,
+            "rows_per_second": status.rows_per_second if status.n_rows else None,
+            "interrupted": interrupts.interrupted,
+        }
+    if as_json:
+        click.echo(json.dumps(summary), err=True)
+    elif output is not None:
+        click.echo(f"{summary['rows']:,} rows scored into {output}", err=True)
+    if not as_json and feed.bad.count:
+        click.secho(feed.bad.summary(), fg="yellow", err=True)
+    if interrupts.interrupted:
+        click.secho(f"interrupted after {summary['rows']:,} rows", fg="yellow", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _check_label_is_free(feed: Feed) -> None:
+    """New columns must not be called as old ones."""
+    from lopsided.cli.outputs import NEW_COLUMNS
+    from lopsided.streams import StreamError
+
+    if feed.schema is None:
+        return
+    taken = [name for name in NEW_COLUMNS if name in feed.stream.columns]
+    if taken:
+        rule = f"must not have columns called {', '.join(NEW_COLUMNS)} already"
+        raise StreamError(feed.name, None, None, rule, ", ".join(taken))

@@ -1,0 +1,188 @@
+"""Columns into a matrix of float64, by a schema and nothing else; missing numbers are left as NaN, to be filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
+from lopsided.streams import cells
+from lopsided.streams.cells import CheckedRows, Expected
+from lopsided.streams.labels import Labels
+
+Floats = npt.NDArray[np.float64]
+
+_EXPECTED = {NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE}
+_DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+
+
+class TableEncoder:
+    """Turns the columns of a chunk into rows of numbers.
+
+    Numbers, flags and the days of dates come first, `n_numbers` of them: missing ones are NaN, to be filled by a
+    running mean and scaled. Then whether they are missing (0 or 1), hour and weekday as points on a circle, and hashed
+    columns, whose entries lie between -1 and 1 and are not scaled. A category or text that is missing is all zeros.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._numbers = [column for column in schema.columns if not column.is_hashed]
+        self.n_numbers = len(self._numbers)
+        self.names = self._names()
+        self.width = len(self.names)
+
+    def _names(self) -> list[str]:
+        names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
+        names += [f"{column.name} is missing" for column in self._numbers if column.may_miss]
+        for column in self._numbers:
+            if column.kind == DATE:
+                names += [f"{column.name} {part}" for part in _parts(column)]
+        for column in self.schema.columns:
+            if column.is_hashed:
+                names += [f"{column.name} #{place}" for place in range(column.width)]
+        return names
+
+    def expected(self, labels: Labels | None = None) -> list[Expected]:
+        """What a stream must hold: the columns, the label if there are `labels`, and the time."""
+        result = [Expected(column.name, _EXPECTED[column.kind]) for column in self.schema.columns]
+        known = {column.name for column in self.schema.columns}
+        if self.schema.time is not None and self.schema.time.name not in known:
+            result.append(Expected(self.schema.time.name, _EXPECTED[self.schema.time.kind]))
+        if labels is not None and self.schema.label is not None:
+            result.append(Expected(self.schema.label, cells.LABEL, labels))
+        return result
+
+    def matrix(self, columns: Mapping[str, Any]) -> Floats:
+        """The rows of these columns, as a stream's chunk has them."""
+        for column in self.schema.columns:
+            if column.name not in columns:
+                raise SchemaError(
+                    f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
+                )
+        n_rows = len(columns[self.schema.columns[0].name])
+        is_simple = self.width == self.n_numbers
+        result = np.empty((n_rows, self.width)) if is_simple else np.zeros((n_rows, self.width))
+        place = self.n_numbers
+        for position, column in enumerate(self._numbers):
+            values = columns[column.name]
+            result[:, position] = _days(values) if column.kind == DATE else values
+        for position, column in enumerate(self._numbers):
+            if column.may_miss:
+                result[:, place] = np.isnan(result[:, position])
+                place += 1
+        for column in self._numbers:
+            if column.kind == DATE:
+                for turns in _turns(column, columns[column.name]):
+                    result[:, place], result[:, place + 1] = _on_circle(turns)
+                    place += 2
+        for column in self.schema.columns:
+            if column.is_hashed:
+                result[:, place : place + column.width] = _hashed(column, columns[column.name])
+                place += column.width
+        return result
+
+    def columns_of(self, table: Any) -> dict[str, Any]:
+        """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
+        values = _by_column(table)
+        if all(isinstance(column, np.ndarray) or hasattr(column, "buffers") for column in values.values()):
+            return values  # a chunk of a stream, which was checked there
+        expected = [e for e in self.expected() if e.name in values]
+        missing = [column.name for column in self.schema.columns if column.name not in values]
+        if missing:
+            raise SchemaError(f"The table must hold the column {missing[0]!r}, got only {', '.join(map(str, values))}.")
+        rows = CheckedRows("the table", expected, unit="row")
+        for number, row in enumerate(zip(*(values[e.name] for e in expected), strict=True)):
+            rows.add(number, number, row)
+        if rows.bad:
+            raise rows.bad[0]
+        return rows.columns()
+
+    def in_words(self, row: Floats) -> dict[str, Any]:
+        """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""
+        words: dict[str, Any] = {}
+        for position, column in enumerate(self._numbers):
+            value = float(row[position])
+            is_date = column.kind == DATE and np.isfinite(value)
+            words[column.name] = str(_moment(value, column.has_hours)) if is_date else value
+        place = self.n_numbers
+        for column in self._numbers:
+            if column.may_miss:
+                if row[place] > 0.5:
+                    words[column.name] = None
+                place += 1
+        place += sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
+        for column in self.schema.columns:
+            if column.is_hashed:
+                words[column.name] = _words(column, row[place : place + column.width])
+                place += column.width
+        return words
+
+
+def _by_column(table: Any) -> dict[str, Any]:
+    if isinstance(table, Mapping):
+        return dict(table)
+    if hasattr(table, "to_pydict"):
+        return dict(table.to_pydict())
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a data frame, whose missing values are NaN or None
+        return {str(name): table[name].tolist() for name in table.columns}
+    if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):
+        names = {name for row in table for name in row}
+        return {name: [row.get(name) for row in table] for name in sorted(names)}
+    raise SchemaError(
+        "A table must be a data frame, an arrow table, a mapping of columns or a list of mappings, "
+        f"got {type(table).__name__}."
+    )
+
+
+def _moment(days: float, has_hours: bool) -> np.datetime64:
+    return np.datetime64(round(days * 1440.0), "m") if has_hours else np.datetime64(round(days), "D")
+
+
+def _words(column: Column, hashed: Floats) -> list[str]:
+    """The categories of the first rows that are hashed like this; for others and for texts the places."""
+    if column.known:
+        import pyarrow as pa
+
+        alike = (_hashed(column, pa.array(column.known, type=pa.string())) == hashed).all(axis=1)
+        if alike.any() and hashed.any():
+            return [word for word, is_alike in zip(column.known, alike, strict=True) if is_alike]
+    return [f"#{place}" for place in np.flatnonzero(hashed)]
+
+
+def _days(moments: npt.NDArray[Any]) -> Floats:
+    days = moments.astype("datetime64[us]").astype(np.int64) / _DAY
+    return np.where(np.isnat(moments), np.nan, days)
+
+
+def _parts(column: Column) -> list[str]:
+    parts = ["weekday sine", "weekday cosine"]
+    return [*parts, "hour sine", "hour cosine"] if column.has_hours else parts
+
+
+def _turns(column: Column, moments: npt.NDArray[Any]) -> list[Floats]:
+    """How far round the week and the day each moment is; NaN for a missing one."""
+    days = _days(moments)
+    turns = [(np.floor(days) + 3.0) % 7.0 / 7.0]  # the first of January 1970 was a Thursday, the fourth day
+    return [*turns, days % 1.0] if column.has_hours else turns
+
+
+def _on_circle(turns: Floats) -> tuple[Floats, Floats]:
+    """Sine and cosine; a missing moment is in the middle, equally far from all."""
+    angle = 2.0 * np.pi * turns
+    there = np.isfinite(turns)
+    return np.where(there, np.sin(angle), 0.0), np.where(there, np.cos(angle), 0.0)
+
+
+def _hashed(column: Column, texts: Any) -> Floats:
+    from lopsided.core.hashing import hash_values, hash_words
+
+    result = np.zeros((len(texts), column.width))
+    if len(texts):
+        ends = np.frombuffer(texts.buffers()[1], dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+        data = texts.buffers()[2]
+        text = np.frombuffer(data if data is not None and data.size else b"\0", dtype=np.uint8)
+        (hash_words if column.kind == TEXT else hash_values)(text, ends, result)
+    return result

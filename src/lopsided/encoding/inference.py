@@ -1,0 +1,146 @@
+"""A schema out of the first rows of a table.
+
+A column is a flag if all its values are true or false, a number if at least nine in ten are numbers, a date if at least
+nine in ten are ISO dates, a text if its values have more than three words on average, else a category. Missing values
+do not count. A column is ignored if nothing is there, if its values are no single values, or if it is no number and
+each of 50 rows or more has another value, as names and identifiers have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KINDS, NUMBER, TEXT, Column, Schema, SchemaError
+from lopsided.streams.cells import WrongCellError, date_of, number_of, text_of
+
+CATEGORY_WIDTH, TEXT_WIDTH = 64, 256
+IGNORE = "ignore"
+_MOST = 0.9
+_WORDS_OF_A_TEXT = 3.0
+_ROWS_OF_IDENTIFIERS = 50
+_NARROWEST = 4
+
+
+def infer_schema(
+    head: Mapping[str, Sequence[Any]],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    ignore: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    width: int | None = None,
+) -> Schema:
+    """The schema of a table that begins with these values by column.
+
+    Parameters
+    ----------
+    head : values of the first rows by column: texts as a CSV file has them, or typed values.
+    label, id, time : columns with a part of their own. The time column is learned from too unless it is ignored.
+    ignore : columns that are not learned from.
+    kinds : what columns are, where the rule above is wrong: a kind, or "ignore".
+    width : columns for each hashed one; default: 64 for categories, or twice the number of those seen rounded up to a
+        power of two (at least 4) if that is less, and 256 for texts.
+    """
+    kinds = dict(kinds or {})
+    for name in [*ignore, *kinds, *(part for part in (id, time) if part is not None)]:
+        if name not in head:
+            raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.")
+    for name, kind in kinds.items():
+        if kind not in (*KINDS, IGNORE):
+            raise SchemaError(
+                f"The kind of column {name!r} must be one of {', '.join((*KINDS, IGNORE))}, got {kind!r}."
+            )
+    columns, ignored = [], {}
+    for name, values in head.items():
+        if name == label:
+            continue
+        told = kinds.get(name)
+        if name in ignore or told == IGNORE:
+            ignored[name] = "as asked"
+        elif name == id:
+            ignored[name] = "the identifier"
+        elif told is not None:
+            columns.append(_described(name, told, values, width))
+        else:
+            found, reason = _kind_of(values)
+            if reason:
+                ignored[name] = reason
+            else:
+                columns.append(_described(name, found, values, width))
+    return Schema(tuple(columns), label, id, _time_column(time, head, kinds), ignored)
+
+
+def _time_column(name: str | None, head: Mapping[str, Sequence[Any]], kinds: Mapping[str, str]) -> Column | None:
+    if name is None:
+        return None
+    kind, _ = _kind_of(head[name])
+    kind = kinds.get(name, kind)
+    if kind not in (NUMBER, DATE):
+        shown = next((str(value) for value in head[name] if not _is_missing(value)), "nothing")
+        raise SchemaError(f"The time column {name!r} must hold ISO dates or numbers of seconds, got {shown!r}.")
+    return _described(name, kind, head[name], None)
+
+
+def _kind_of(values: Sequence[Any]) -> tuple[str, str]:
+    """The kind, or why there is none."""
+    there = [value for value in values if not _is_missing(value)]
+    if not there:
+        return "", "nothing in its first rows"
+    if any(isinstance(value, dict | list | bytes) for value in there):
+        return "", "no single values"
+    if all(isinstance(value, bool) for value in there):
+        return FLAG, ""
+    if _share(there, number_of) >= _MOST:
+        return NUMBER, ""
+    if _share(there, date_of) >= _MOST:
+        return DATE, ""
+    texts = [str(value) for value in there]
+    if np.mean([len(text.split()) for text in texts]) > _WORDS_OF_A_TEXT:
+        return TEXT, ""
+    if len(texts) >= _ROWS_OF_IDENTIFIERS and len(set(texts)) == len(texts):
+        return "", "another value in every row, as an identifier has"
+    return CATEGORY, ""
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or value == "" or bool(np.isnan(number_of(value)))
+    except WrongCellError:
+        return False
+
+
+def _share(values: Sequence[Any], read: Any) -> float:
+    def fits(value: Any) -> bool:
+        try:
+            read(value)
+        except WrongCellError:
+            return False
+        return not isinstance(value, bool)
+
+    return float(np.mean([fits(value) for value in values]))
+
+
+def _described(name: str, kind: str, values: Sequence[Any], width: int | None) -> Column:
+    if kind == TEXT:
+        return Column(name, kind, width or TEXT_WIDTH)
+    if kind == CATEGORY:
+        words = sorted({text_of(value) for value in values} - {""})
+        enough = max(_NARROWEST, 1 << (2 * len(words) - 1).bit_length() if words else 0)
+        return Column(name, kind, width or min(CATEGORY_WIDTH, enough), known=tuple(words[:CATEGORY_WIDTH]))
+    may_miss = any(_is_missing(value) for value in values)
+    return Column(name, kind, 0, may_miss, kind == DATE and _has_hours(values))
+
+
+def _has_hours(values: Sequence[Any]) -> bool:
+    for value in values:
+        try:
+            moment = date_of(value)
+        except WrongCellError:
+            continue
+        if not np.isnat(moment) and moment != moment.astype("datetime64[D]"):
+            return True
+    return False

@@ -1,0 +1,169 @@
+"""What a column must hold, and single cells read slowly and exactly.
+
+Formats read blocks at once with compiled code. Only a block in which that fails comes here, cell by cell, to find which
+cell is wrong and to keep the rows that are right.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.labels import Labels, spelled
+
+NUMBER, FLAG, TEXT, DATE, LABEL = "number", "flag", "text", "date", "label"
+
+# How files spell a number that is not known.
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+_MISSING = frozenset(MISSING)
+
+
+class Expected(NamedTuple):
+    """What a column must hold; `labels` for the label column alone."""
+
+    name: str
+    kind: str
+    labels: Labels | None = None
+
+
+class WrongCellError(Exception):
+    """A cell that breaks a rule: the rule and what came."""
+
+    def __init__(self, rule: str, got: str) -> None:
+        super().__init__(rule, got)
+        self.rule, self.got = rule, got
+
+
+# Columns of a chunk: float64 with NaN for missing, datetime64 with NaT, signs of labels, or arrow strings.
+Columns = dict[str, Any]
+
+
+def parse_number(text: str) -> float | None:
+    """The finite number this text spells, or None.
+
+    Python's own `float` also reads `1_000`; in a data file an underscore means a code or a typing
+    error, never a thousands separator.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and "_" not in text else None
+
+
+def number_of(cell: Any) -> float:
+    """A finite number, or NaN for a missing one."""
+    if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
+        return math.nan
+    if isinstance(cell, str):
+        number = parse_number(cell)
+        if number is not None:
+            return number
+    elif isinstance(cell, int | float):
+        if math.isfinite(cell):
+            return float(cell)
+        if cell != cell:
+            return math.nan
+    raise WrongCellError("must be a finite number", _shown(cell))
+
+
+def date_of(cell: Any) -> np.datetime64:
+    """A moment in UTC (or in the file's own time if it names no zone), NaT for a missing one."""
+    if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
+        return np.datetime64("NaT", "us")
+    moment: Any = cell
+    if isinstance(cell, str):
+        try:
+            moment = datetime.datetime.fromisoformat(cell.strip())
+        except ValueError:
+            moment = None
+    elif isinstance(cell, datetime.date) and not isinstance(cell, datetime.datetime):
+        moment = datetime.datetime(cell.year, cell.month, cell.day)
+    if not isinstance(moment, datetime.datetime):
+        raise WrongCellError("must be a date such as 2024-05-17 or 2024-05-17T08:30:00", _shown(cell))
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(moment, "us")
+
+
+def text_of(cell: Any) -> str:
+    """A text; numbers as they are written, nothing for a missing one."""
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool | int | float | datetime.date):
+        return spelled(cell)
+    raise WrongCellError("must be a text", _shown(cell))
+
+
+def sign_of(cell: Any, labels: Labels) -> float:
+    """+1 for the label that is looked for, -1 for the other."""
+    sign = None if cell is None else labels.sign(spelled(cell))
+    if sign is None:
+        raise WrongCellError(labels.rule, _shown(cell))
+    return sign
+
+
+def _shown(cell: Any) -> str:
+    return quoted(cell) if isinstance(cell, str) else "nothing" if cell is None else quoted(str(cell))
+
+
+class CheckedRows:
+    """Rows read cell by cell: the columns of those that are right, and an error for each that is not."""
+
+    def __init__(self, source: str, expected: Sequence[Expected], unit: str = "line") -> None:
+        self.source, self.unit = source, unit
+        self.expected = list(expected)
+        self.bad: list[StreamError] = []
+        self.kept: list[int] = []
+        self._cells: list[list[Any]] = [[] for _ in self.expected]
+
+    def refuse(self, line: int, field: str | None, rule: str, got: str, raw: str | None) -> None:
+        """Note a bad row."""
+        error = StreamError(self.source, line, field, rule, got, self.unit)
+        error.raw = raw
+        self.bad.append(error)
+
+    def add(self, number: int, line: int, cells: Sequence[Any], raw: str | None = None) -> None:
+        """Take row `number` with one cell an expected column, or note why not."""
+        values = []
+        for expectation, cell in zip(self.expected, cells, strict=True):
+            try:
+                values.append(_read(expectation, cell))
+            except WrongCellError as wrong:
+                kind = "label column" if expectation.kind == LABEL else "column"
+                return self.refuse(line, f"{kind} {expectation.name!r}", wrong.rule, wrong.got, raw)
+        self.kept.append(number)
+        for column, value in zip(self._cells, values, strict=True):
+            column.append(value)
+        return None
+
+    def columns(self) -> Columns:
+        """The columns of the rows that are right."""
+        return {e.name: _as_array(e.kind, cells) for e, cells in zip(self.expected, self._cells, strict=True)}
+
+
+def _read(expectation: Expected, cell: Any) -> Any:
+    if expectation.kind in (NUMBER, FLAG):
+        return number_of(cell)
+    if expectation.kind == DATE:
+        return date_of(cell)
+    if expectation.labels is not None:
+        return sign_of(cell, expectation.labels)
+    return text_of(cell)
+
+
+def _as_array(kind: str, cells: list[Any]) -> Any:
+    if kind == TEXT:
+        import pyarrow as pa
+
+        return pa.array(cells, type=pa.string())
+    dtype: npt.DTypeLike = "datetime64[us]" if kind == DATE else np.float64
+    return np.array(cells, dtype=dtype)

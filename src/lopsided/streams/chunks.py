@@ -1,0 +1,113 @@
+"""What a format makes of a block: columns of the rows that are right, and what is wrong with the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.streams.cells import DATE, FLAG, LABEL, NUMBER, Columns, Expected
+from lopsided.streams.errors import StreamError
+from lopsided.streams.labels import spelled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = npt.NDArray[np.float64]
+
+
+class NeedsCareError(Exception):
+    """A block cannot be read at once: it must be read cell by cell."""
+
+
+@dataclass
+class Chunk:
+    """Some rows of a stream, in order.
+
+    `columns` holds what was expected: float64 with NaN for a missing number, datetime64 with NaT, +1 and -1 for labels,
+    arrow strings. `bad` are the rows that were left out. `records` gives the bytes of the rows that are right, without
+    their line ends, where the format has such.
+    """
+
+    source: str
+    n_rows: int
+    columns: Columns
+    bad: Sequence[StreamError] = ()
+    records: Callable[[], list[bytes]] | None = None
+    table: Callable[[], pa.Table] | None = None
+    new_columns: Sequence[str] = field(default_factory=tuple)
+
+
+def column_at_once(expected: Expected, array: Any) -> Any:
+    """An arrow column as a chunk has it; NeedsCareError if something in it is not as expected."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(array, pa.ChunkedArray):
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # without any rows
+        array = pa.array([], type=array.type)
+    if expected.kind in (NUMBER, FLAG):
+        return _numbers(array)
+    if expected.kind == DATE:
+        return _dates(array)
+    if expected.kind == LABEL:
+        return _signs(expected, array)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.type != pa.string():
+        if pa.types.is_floating(array.type):  # 3.0 is spelled 3, as everywhere
+            raise NeedsCareError
+        array = array.cast(pa.string())
+    return pc.fill_null(array, "") if array.null_count else array
+
+
+def _numbers(array: Any) -> Floats:
+    import pyarrow as pa
+
+    if array.type != pa.float64():
+        try:
+            array = array.cast(pa.float64()) if not pa.types.is_string(array.type) else None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            array = None
+        if array is None:
+            raise NeedsCareError
+    values: Floats = array.to_numpy(zero_copy_only=False)  # a missing number is NaN
+    if np.isinf(values).any():
+        raise NeedsCareError
+    return values
+
+
+def _dates(array: Any) -> npt.NDArray[Any]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        if pa.types.is_string(array.type):
+            array = pc.replace_with_mask(array, pc.equal(array, ""), pa.scalar(None, pa.string()))
+            try:
+                array = array.cast(pa.timestamp("us"))
+            except pa.ArrowInvalid:
+                array = array.cast(pa.timestamp("us", "UTC"))
+        array = array.cast(pa.timestamp("us", getattr(array.type, "tz", None)))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise NeedsCareError from None
+    values: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False).astype("datetime64[us]")
+    return values
+
+
+def _signs(expected: Expected, array: Any) -> Floats:
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    labels = expected.labels
+    if labels is None or array.null_count:
+        raise NeedsCareError
+    signs = [labels.sign(spelled(value)) for value in array.dictionary.to_pylist() if value is not None]
+    if None in signs:
+        raise NeedsCareError
+    return np.array(signs, dtype=np.float64)[array.indices.to_numpy(zero_copy_only=False)]

@@ -1,0 +1,259 @@
+"""Tables as CSV or TSV with a header.
+
+A block is read at once by arrow, numbers straight to float64. Only a block in which that fails is read again row by
+row, to name each wrong cell with its line and to keep the other rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lopsided.streams.blocks import Block, record_ends
+from lopsided.streams.cells import LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
+from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
+from lopsided.streams.errors import StreamError, quoted
+
+_USUAL_DELIMITERS = ",\t;|"
+_STEP = 1 << 20
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
+csv.field_size_limit(1 << 30)
+
+
+_Problem = tuple[str | None, str, str]  # field, rule, got
+
+
+class CsvTable:
+    """One file: its columns, its first rows, and its chunks. `blocks` begin with the header."""
+
+    has_records = True
+    has_fixed_columns = True
+    head_problem: StreamError | None = None
+
+    def __init__(self, name: str, blocks: Iterator[Block | StreamError], delimiter: str) -> None:
+        self.name = name
+        self.delimiter = delimiter
+        self._blocks = blocks
+        first = _first_block(name, blocks)
+        self.header, rest = _split_header(first, delimiter)
+        self.columns = _column_names(name, self.header, delimiter)
+        self._first = rest
+
+    def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
+        """Cells of the first rows by column, and whether these are all rows; rows of a wrong length are left out."""
+        rows: list[list[str]] = []
+        for line, _, row, problem in _rows(self._first, self.delimiter):
+            if problem is None and len(row) == len(self.columns):
+                rows.append(row)
+            elif self.head_problem is None:
+                self.head_problem = StreamError(self.name, line, *(problem or self._wrong_length(row)))
+            if len(rows) == n_rows:
+                break
+        else:
+            following = next(self._blocks, None) if look_on else None
+            if following is not None:
+                self._blocks = _put_back(following, self._blocks)
+            elif look_on:
+                return self._by_column(rows), True
+        return self._by_column(rows), False
+
+    def _wrong_length(self, row: list[str]) -> _Problem:
+        return None, f"must have {len(self.columns)} cells as the header has", str(len(row))
+
+    def _by_column(self, rows: list[list[str]]) -> dict[str, list[Any]]:
+        return {name: [row[position] for row in rows] for position, name in enumerate(self.columns)}
+
+    def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
+        """The rows, block by block."""
+        for block in _put_back(self._first, self._blocks):
+            if isinstance(block, StreamError):
+                yield Chunk(self.name, 0, {}, [block])
+            elif block.data.strip():
+                yield self._chunk(block, expected)
+
+    def _chunk(self, block: Block, expected: Sequence[Expected]) -> Chunk:
+        try:
+            columns, n_rows = self._at_once(block, expected)
+        except NeedsCareError:
+            return self._with_care(block, expected)
+        return Chunk(
+            self.name, n_rows, columns, records=lambda: self._records(block), table=lambda: self._table(block, None)
+        )
+
+    def _at_once(self, block: Block, expected: Sequence[Expected]) -> tuple[Columns, int]:
+        import pyarrow as pa
+
+        if b"\0" in block.data:
+            raise NeedsCareError
+        names = [expectation.name for expectation in expected]
+        types = {e.name: pa.float64() if e.kind == NUMBER else pa.string() for e in expected}
+        types |= {e.name: pa.dictionary(pa.int32(), pa.string()) for e in expected if e.kind == LABEL}
+        table = self._read(block.data, names, types)
+        return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
+
+    def _read(self, data: bytes, names: list[str] | None, types: dict[str, Any]) -> Any:
+        """The block as arrow reads it, in small steps that stay in the processor's cache if no record is too long."""
+        import pyarrow as pa
+        import pyarrow.csv as pacsv
+
+        has_quotes = b'"' in data
+        steps = [_STEP] if not has_quotes and len(data) > _STEP else []
+        for block_size in (*steps, max(len(data), 1)):
+            try:
+                return pacsv.read_csv(
+                    pa.BufferReader(data),
+                    pacsv.ReadOptions(column_names=self.columns, use_threads=False, block_size=block_size),
+                    pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
+                    pacsv.ConvertOptions(
+                        column_types=types,
+                        include_columns=names,
+                        null_values=list(MISSING),
+                        strings_can_be_null=False,
+                    ),
+                )
+            except pa.ArrowInvalid:
+                continue
+        raise NeedsCareError
+
+    def _with_care(self, block: Block, expected: Sequence[Expected]) -> Chunk:
+        positions = [self.columns.index(expectation.name) for expectation in expected]
+        rows = CheckedRows(self.name, expected)
+        raw: list[bytes] = []
+        for number, (line, record, row, problem) in enumerate(_rows(block, self.delimiter)):
+            raw.append(record)
+            text = record.decode("utf-8", "backslashreplace")
+            if problem is not None:
+                rows.refuse(line, *problem, text)
+            elif len(row) != len(self.columns):
+                rows.refuse(line, *self._wrong_length(row), text)
+            else:
+                rows.add(number, line, [row[position] for position in positions], text)
+        return Chunk(
+            self.name, len(rows.kept), rows.columns(), rows.bad, records=lambda: [raw[number] for number in rows.kept],
+            table=lambda: self._table(block, [raw[number] for number in rows.kept]),
+        )  # fmt: skip
+
+    def _records(self, block: Block) -> list[bytes]:
+        if b'"' not in block.data:
+            lines = block.data.split(b"\n")
+        else:
+            ends = [0, *record_ends(block.data, self.delimiter).tolist(), len(block.data)]
+            lines = [block.data[a:b].rstrip(b"\n") for a, b in pairwise(ends)]
+        return [stripped for line in lines if (stripped := line.rstrip(b"\r"))]
+
+    def _table(self, block: Block, records: list[bytes] | None) -> Any:
+        """All columns as arrow reads them, for other formats."""
+        import pyarrow as pa
+
+        data = block.data if records is None else b"\n".join(records) + b"\n"
+        if not data.strip():
+            return pa.table({name: pa.array([], type=pa.string()) for name in self.columns})
+        return self._read(data, None, {name: pa.string() for name in self.columns})
+
+
+def usual_delimiter(start: bytes) -> str:
+    """The most frequent of comma, tab, semicolon and bar in the first line; the comma if there is none."""
+    header = start.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    return max(_USUAL_DELIMITERS, key=header.count)
+
+
+def _put_back(first: Block | StreamError, rest: Iterable[Block | StreamError]) -> Iterator[Block | StreamError]:
+    yield first
+    yield from rest
+
+
+def _first_block(name: str, blocks: Iterator[Block | StreamError]) -> Block:
+    for block in blocks:
+        if isinstance(block, StreamError):
+            raise block
+        if block.data.removeprefix(_BYTE_ORDER_MARK).strip():
+            return block
+    raise StreamError(name, None, None, "must have a header and rows of data", "nothing")
+
+
+def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
+    """The header with its line number, and the block behind it."""
+    data, line = block.data, block.first_line
+    if line == 1:
+        data = data.removeprefix(_BYTE_ORDER_MARK)
+    while True:
+        end = data.find(b"\n") + 1 or len(data)
+        if b'"' in data[:end]:
+            ends = record_ends(data, delimiter)
+            end = int(ends[0]) if ends.size else len(data)
+        header, data = data[:end], data[end:]
+        if header.strip():
+            return Block(block.source, line, header), Block(block.source, line + header.count(b"\n"), data)
+        line += 1
+
+
+def _column_names(source: str, header: Block, delimiter: str) -> list[str]:
+    number = header.first_line
+    try:
+        text = header.data.decode("utf-8").rstrip("\r\n")
+        if "\0" in text:
+            raise StreamError(source, number, "the header", "must be text without NUL bytes", "one")
+        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except UnicodeDecodeError as error:
+        got = f"byte 0x{header.data[error.start]:02x} at byte {error.start + 1} of the line"
+        raise StreamError(source, number, "the header", "must be UTF-8 text", got) from error
+    except csv.Error as error:
+        raise StreamError(source, number, "the header", "must be well-formed CSV", f'"{error}"') from error
+    columns = [name.strip() for name in names]
+    if all(parse_number(name) is not None for name in columns):
+        raise StreamError(source, number, "the header", "must name the columns", f"the numbers {quoted(text)}")
+    if len(columns) < 2:
+        rule = f"must name at least two columns, separated by {delimiter!r}"
+        raise StreamError(source, number, "the header", rule, quoted(text))
+    for position, name in enumerate(columns, start=1):
+        if not name:
+            raise StreamError(source, number, f"header cell {position}", "must name a column", "nothing")
+        if columns.index(name) + 1 < position:
+            raise StreamError(source, number, "the header", "must name each column once", f"{quoted(name)} twice")
+    return columns
+
+
+def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str], _Problem | None]]:
+    """Every record that is not blank: its first line, its bytes, its cells, and what is wrong with it as a text."""
+    data = block.data
+    ends = record_ends(data, delimiter).tolist() if b'"' in data else _line_ends(data)
+    if not ends or ends[-1] < len(data):
+        ends.append(len(data))
+    start, line = 0, block.first_line
+    for end in ends:
+        record = data[start:end]
+        start = end
+        text = record.rstrip(b"\r\n")
+        if text.strip():
+            cells, problem = _cells(text, delimiter)
+            yield line, text, cells, problem
+        line += record.count(b"\n")
+
+
+def _line_ends(data: bytes) -> list[int]:
+    places = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+    return places.tolist()
+
+
+def _cells(record: bytes, delimiter: str) -> tuple[list[str], _Problem | None]:
+    if b"\0" in record:
+        got = f"one at byte {record.index(0) + 1} of the row"
+        return [], ("the text", "must be text without NUL bytes", got)
+    try:
+        text = record.decode("utf-8")
+    except UnicodeDecodeError as error:
+        got = f"byte 0x{record[error.start]:02x} at byte {error.start + 1} of the row"
+        return [], ("the text", "must be UTF-8 text", got)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        return [], (None, "must be well-formed CSV", f'"{error}"')
+    if len(rows) != 1:
+        return [], (None, "must be well-formed CSV", "an end of line outside of quotes")
+    return rows[0], None

@@ -1,0 +1,158 @@
+"""The two labels of a stream: what the file calls them, and which one is looked for."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.streams.errors import StreamError
+
+# From here on float64 no longer tells neighbouring whole numbers apart, so two labels could become one.
+_FIRST_INEXACT_INTEGER = 2**53
+_LABELS_SHOWN = 5
+_MOST_SPELLINGS = 10_000
+# A label whose partner is known without seeing it.
+_PARTNERS = {0: 1, 1: 0, -1: 1}
+
+
+def spelled(value: Any) -> str:
+    """A label as a text: whole numbers without a point, so that 1, 1.0 and "1" are one label."""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float) and value.is_integer() and abs(value) < _FIRST_INEXACT_INTEGER:
+        return str(int(value))
+    return str(value)
+
+
+def valued(spelling: str) -> Any:
+    """The number that a label spells (an int if it is whole), or the word itself; None for no label at all.
+
+    >>> valued("+1"), valued("1.0"), valued("0.5"), valued("good"), valued("nan"), valued("")
+    (1, 1, 0.5, 'good', None, None)
+    """
+    text = spelling.strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    if not math.isfinite(number):
+        return None
+    if "_" in text or abs(number) >= _FIRST_INEXACT_INTEGER:
+        return text
+    return int(number) if number.is_integer() else number
+
+
+class Labels:
+    """Two labels, one of which is looked for.
+
+    `negative` None means that every other label is the other class. Spellings are remembered, up to a limit, since a
+    stream repeats its labels.
+
+    >>> labels = Labels(positive=1, negative=-1)
+    >>> [labels.sign(text) for text in ("1", "+1", "1.0", "-1", "2", "")]
+    [1.0, 1.0, 1.0, -1.0, None, None]
+    """
+
+    def __init__(self, positive: Any, negative: Any) -> None:
+        self.positive, self.negative = positive, negative
+        self._signs: dict[str, float | None] = {}
+
+    @property
+    def rule(self) -> str:
+        """What a label must be, in words."""
+        if self.negative is None:
+            return "must be a class name or a finite number"
+        first, second = sorted((self.positive, self.negative), key=str)
+        return f"must be {first} or {second}"
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """Both labels, sorted, as a learner has them."""
+        negative = f"not {self.positive}" if self.negative is None else self.negative
+        labels = [self.positive, negative]
+        if len({isinstance(label, str) for label in labels}) == 2:
+            labels = [str(label) for label in labels]
+        return np.sort(np.array(labels))
+
+    @property
+    def pos_label(self) -> Any:
+        """The label that is looked for, of the type of `classes`."""
+        classes = self.classes
+        return str(self.positive) if classes.dtype.kind == "U" else classes.dtype.type(self.positive).item()
+
+    def sign(self, spelling: str) -> float | None:
+        """+1, -1, or None for what is neither."""
+        if spelling not in self._signs:
+            if len(self._signs) >= _MOST_SPELLINGS:
+                self._signs.clear()
+            self._signs[spelling] = self._find(spelling)
+        return self._signs[spelling]
+
+    def _find(self, spelling: str) -> float | None:
+        value = valued(spelling)
+        if value is None:
+            return None
+        if value == self.positive or str(value) == str(self.positive):
+            return 1.0
+        if self.negative is None or value == self.negative or str(value) == str(self.negative):
+            return -1.0
+        return None
+
+
+def find_labels(
+    seen: Iterable[str], positive: str | None, *, source: str, column: str | None, complete: bool
+) -> Labels:
+    """The two labels of a stream that begins with these spellings.
+
+    Without `positive` the rarer one is looked for, of two equally frequent ones the larger; one label alone must be one
+    whose partner is known (0 and 1, -1 and 1). With `positive` all other labels are the other class, unless there is
+    but one other. `complete` says that the stream ends with these: then a label that is not there is an error.
+    """
+    counts: Counter[Any] = Counter()
+    for spelling in seen:
+        value = valued(spelling)
+        if value is not None:
+            counts[value] += 1
+    if len({isinstance(value, str) for value in counts}) == 2:  # numbers and words: all are words
+        counts = Counter({str(value): rows for value, rows in counts.items()})
+    where = f"the label column {column!r}" if column else "the label"
+    if positive is not None:
+        return _around(positive, counts, source, complete)
+    if len(counts) == 2:
+        (one, rows), (other, others) = counts.items()
+        rarer = one if rows < others else other
+        looked_for = max(one, other) if rows == others else rarer
+        return Labels(looked_for, other if looked_for == one else one)
+    alone = next(iter(counts), None) if len(counts) == 1 else None
+    if alone in _PARTNERS and not complete:
+        return Labels(1, _PARTNERS[alone] if alone == 1 else alone)
+    shown = ", ".join(f"{label!r} in {rows} rows" for label, rows in counts.most_common(_LABELS_SHOWN))
+    number = "one label" if len(counts) == 1 else f"{len(counts)} labels" if counts else "none"
+    rule = "must hold two different labels"
+    if len(counts) > 2:
+        rule += " (or --positive must say which one is looked for)"
+    elif not complete:
+        rule += " in its first rows (or --positive must say which one is looked for)"
+    rest = ", ..." if len(counts) > _LABELS_SHOWN else ""
+    raise StreamError(source, None, where, rule, f"{number}: {shown}{rest}" if counts else number)
+
+
+def _around(positive: str, counts: Counter[Any], source: str, complete: bool) -> Labels:
+    looked_for = valued(positive)
+    if looked_for is None:
+        raise StreamError(source, None, "the positive label", "must be a class name or a finite number", repr(positive))
+    present = next((value for value in counts if str(value) == str(looked_for) or value == looked_for), None)
+    if present is None and complete:
+        words = " or ".join(sorted(map(str, counts)))
+        raise StreamError(source, None, "the positive label", f"must be {words}", repr(positive))
+    others = [value for value in counts if value != present]
+    if complete and not others:
+        raise StreamError(source, None, "the label", "must hold two different labels", f"one label: {positive}")
+    value = looked_for if present is None else present
+    # Numbers of two signs are a pair by themselves; else one other label is the other, and several are all the rest.
+    return Labels(value, others[0] if len(others) == 1 else None)

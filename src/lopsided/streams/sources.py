@@ -1,0 +1,264 @@
+"""Where bytes come from: files, standard input, directories that grow; plain, gzip or zstd."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import select
+import stat
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from lopsided.streams.errors import StreamError
+
+STANDARD_INPUT = "-"
+KAFKA = "kafka://"
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_MAGIC_BYTES = 8
+_PEEKED_BYTES = 1 << 16
+_PATIENCE = 0.02  # seconds that a pipe may pause before what came is worked on
+_BETWEEN_LOOKS = 0.1  # seconds between two looks at a file that may grow
+
+# Asked at the end of a file: True to look again, False to leave it.
+Waiting = Callable[[], bool]
+
+
+class ByteSource:
+    """One open file or standard input, uncompressed on the way; use it in a `with` statement.
+
+    The content, not the suffix, decides whether it is compressed. `position` is the number of bytes read of the file
+    as it lies on disk, `total` its size there (None for a pipe).
+    """
+
+    def __init__(self, path: str, waiting: Waiting | None = None) -> None:
+        self.name = "standard input" if path == STANDARD_INPUT else path
+        self._waiting = waiting
+        self._file = _opened(path, self.name)
+        try:
+            about = os.fstat(self._file.fileno())
+            is_file = path != STANDARD_INPUT and stat.S_ISREG(about.st_mode)  # and not a named pipe
+            self.total = about.st_size if is_file else None
+            self.magic = self._first_bytes()
+        except OSError as error:
+            self._file.close()
+            raise _unreadable(self.name, error) from error
+        self._bytes: Any = self._uncompressed()
+        self._is_pipe = self._bytes is self._file and not self._file.seekable()
+
+    def __enter__(self) -> ByteSource:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, but not standard input, which is not ours."""
+        if self._bytes is not self._file:
+            self._bytes.close()
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far, before they were uncompressed."""
+        if not self._file.seekable():
+            return self._read_of_pipe
+        return self._file.tell()
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether reading on may take as long as it takes somebody else to write."""
+        return self._waiting is not None or self.total is None
+
+    def peek(self) -> bytes:
+        """The first bytes, uncompressed; `read` gives them again."""
+        if not self._ahead:
+            self._ahead = self._read(_PEEKED_BYTES)
+        return self._ahead
+
+    def read(self, size: int) -> bytes:
+        """Up to so many bytes, at least one; none at all only at the end."""
+        if not self._ahead:
+            return self._read(size)
+        ahead, self._ahead = self._ahead, b""
+        return ahead if self.may_wait or len(ahead) >= size else ahead + self._read(size - len(ahead))
+
+    _ahead = b""
+
+    def _read(self, size: int) -> bytes:
+        while True:
+            try:
+                data = self._read_pipe(size) if self._is_pipe else self._bytes.read(size)
+            except (OSError, EOFError, zlib.error, ValueError) as error:
+                rule = "must be readable to the end"
+                raise StreamError(self.name, None, None, rule, f'"{error}"') from error
+            if data or self._waiting is None or not self._waiting():
+                return bytes(data)
+
+    _read_of_pipe = 0
+
+    def _read_pipe(self, size: int) -> bytes:
+        """What a pipe has to give: a slow one is not waited for, a fast one fills the block."""
+        descriptor = self._file.fileno()
+        parts = [self._start] if self._start else [os.read(descriptor, size)]
+        held = len(parts[0])
+        self._start = b""
+        while held < size and parts[-1] and select.select([descriptor], [], [], _PATIENCE)[0]:
+            parts.append(os.read(descriptor, size - held))
+            held += len(parts[-1])
+        self._read_of_pipe += held
+        return b"".join(parts)
+
+    _start = b""
+
+    def _first_bytes(self) -> bytes:
+        if self._file.seekable():
+            start = self._file.read(_MAGIC_BYTES)
+            self._file.seek(0)
+            return start
+        self._start = os.read(self._file.fileno(), 1 << 16)
+        return self._start[:_MAGIC_BYTES]
+
+    def _uncompressed(self) -> Any:
+        if self.magic.startswith(_GZIP_MAGIC):
+            return gzip.GzipFile(fileobj=self._whole())
+        if self.magic.startswith(_ZSTD_MAGIC):
+            import pyarrow as pa
+
+            return pa.CompressedInputStream(pa.PythonFile(self._whole(), mode="r"), "zstd")
+        return self._file
+
+    def _whole(self) -> Any:
+        """The file from its first byte on, also if some were taken from a pipe already."""
+        return self._file if self._file.seekable() else _Rejoined(self._start, self._file)
+
+
+class _Rejoined:
+    """A pipe with its first bytes put back, for decompressors."""
+
+    closed = False
+
+    def __init__(self, start: bytes, file: BinaryIO) -> None:
+        self._start, self._file = start, file
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._start:
+            return os.read(self._file.fileno(), size if size > 0 else 1 << 20)
+        taken = self._start if size < 0 else self._start[:size]
+        self._start = self._start[len(taken) :]
+        return taken
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        pass
+
+
+def _opened(path: str, name: str) -> Any:
+    if path == STANDARD_INPUT:
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb", buffering=0)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(name: str, error: Exception) -> StreamError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StreamError(name, None, None, "must be an existing, readable file", f'"{reason}"')
+
+
+class Sources:
+    """Paths as the files that they stand for: a directory is all its files by name.
+
+    With `follow` the end of the last file is not the end: it is watched for more, a directory also for further files,
+    until `idle` seconds have passed without any (None: until interrupted).
+    """
+
+    def __init__(self, paths: Sequence[str], *, follow: bool = False, idle: float | None = None) -> None:
+        self.paths = list(paths)
+        self.follow = follow
+        self.idle = idle
+        self._quiet_since = time.monotonic()
+        self._is_last = False
+        self._later: Waiting = lambda: False  # whether the directory that is read holds a file after this one
+
+    @property
+    def name(self) -> str:
+        """The paths, for a heading."""
+        return ", ".join("standard input" if p == STANDARD_INPUT else os.path.basename(p) or p for p in self.paths)
+
+    @property
+    def total(self) -> int | None:
+        """Bytes on disk of all files as they are now; None if that means nothing."""
+        if self.follow or STANDARD_INPUT in self.paths or any("://" in path for path in self.paths):
+            return None
+        return sum(os.path.getsize(path) for path in self._files() if os.path.exists(path))
+
+    def __iter__(self) -> Iterator[str]:
+        """Every file in order; those that appear while the stream is followed too."""
+        for position, path in enumerate(self.paths):
+            self._is_last = position == len(self.paths) - 1
+            if path == STANDARD_INPUT or not os.path.isdir(path):
+                yield path
+            else:
+                yield from self._of_directory(path)
+
+    def _of_directory(self, path: str) -> Iterator[str]:
+        done: set[str] = set()
+        while True:
+            fresh = [name for name in _files_in(path) if name not in done]
+            if fresh:
+                done.add(fresh[0])
+                self._later = lambda: any(name not in done for name in _files_in(path))
+                self.noticed()
+                yield fresh[0]
+            elif not (self.follow and self._is_last and self._may_wait()):
+                break
+        if not done:
+            raise StreamError(path, None, None, "must hold files", "an empty directory")
+
+    def open(self, path: str) -> Any:
+        """One of them as bytes."""
+        if path.startswith(KAFKA):
+            from lopsided.streams.kafka import KafkaSource
+
+            return KafkaSource(path, self._wait_for_more if self.follow else None)
+        return ByteSource(path, self._wait_for_more if self.follow else None)
+
+    def _files(self) -> list[str]:
+        return [file for path in self.paths for file in (_files_in(path) if os.path.isdir(path) else [path])]
+
+    def _wait_for_more(self) -> bool:
+        """At the end of a file: whether to look again, after a while. Only the last file is waited for."""
+        return self._is_last and not self._later() and self._may_wait()
+
+    def noticed(self) -> None:
+        """Something came: the clock of `idle` starts again."""
+        self._quiet_since = time.monotonic()
+
+    def _may_wait(self) -> bool:
+        if self.idle is not None and time.monotonic() - self._quiet_since >= self.idle:
+            return False
+        time.sleep(_BETWEEN_LOOKS)
+        return True
+
+
+def _files_in(folder: str) -> list[str]:
+    """The files of a directory by name; hidden ones are not meant."""
+    inside = (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if not name.startswith("."))
+    return [name for name in inside if os.path.isfile(name)]

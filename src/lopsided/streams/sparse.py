@@ -1,0 +1,139 @@
+"""LIBSVM files as one stream of sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines
+from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.labels import Labels, spelled
+from lopsided.streams.libsvm import SparseRows, read_blocks
+from lopsided.streams.sources import ByteSource, Sources
+from lopsided.streams.tables import LIBSVM, first_path, format_of
+
+
+class SparseChunk(NamedTuple):
+    """Some rows: a CSR matrix, +1 and -1 for their labels, rows left out, and pairs left out beyond the width."""
+
+    X: Any
+    signs: Any
+    bad: list[StreamError]
+    n_beyond: int
+
+
+class SparseStream:
+    """LIBSVM files read once, in order; use it in a `with` statement.
+
+    The first block (up to 4 MB) is read at once. It tells whether indices count from 0 or from 1 and, unless
+    `n_features` says it, how many features there are: the largest index in it. Later indices beyond that are left out
+    and counted; a 0 where indices count from 1 is an error.
+    """
+
+    is_sparse = True
+
+    def __init__(self, sources: Sources, *, n_features: int | None = None, first_index: int | None = None) -> None:
+        self.sources = sources
+        self._paths = iter(sources)
+        self._read_before = 0
+        self._source, self._rows = self._open(first_path(self._paths, sources))
+        try:
+            self._look_ahead(n_features, first_index)
+        except BaseException:
+            self._source.close()
+            raise
+
+    def _look_ahead(self, n_features: int | None, first_index: int | None) -> None:
+        first = next(self._rows, None)
+        if first is None or not (first.n_rows or first.bad):
+            raise self._empty()
+        if not first.n_rows:
+            raise first.bad[0]
+        self.head_problem = first.bad[0] if first.bad else None
+        following = None if self._source.may_wait else next(self._rows, None)
+        self._next_path = None if self.sources.follow else next(self._paths, None)
+        self.is_whole = not self._source.may_wait and following is None and self._next_path is None
+        self._rows = chain([first] if following is None else [first, following], self._rows)
+        self.first_index = self._first_index(first) if first_index is None else first_index
+        last = int(first.indices.max()) if first.indices.size else self.first_index - 1
+        self.n_features = n_features or last - self.first_index + 1
+        if self.n_features < 1:
+            raise first.bad[0] if first.bad else self._empty()
+        self.head_labels = [spelled(float(label)) for label in first.labels]
+
+    def _empty(self) -> StreamError:
+        return StreamError(self._source.name, None, None, "must hold at least one index:value pair", "none")
+
+    def __enter__(self) -> SparseStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._source.close()
+
+    @property
+    def name(self) -> str:
+        """The files, for a heading."""
+        return self.sources.name
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the reading has come, on disk."""
+        return self._read_before + self._source.position
+
+    def chunks(self, labels: Labels | None) -> Iterator[SparseChunk]:
+        """All rows of all files; without `labels` whatever stands in their place is not looked at."""
+        while True:
+            for rows in self._rows:
+                self.sources.noticed()
+                yield self._chunk(rows, labels)
+            self._read_before += self._source.position
+            self._source.close()
+            path = self._next_path or next(self._paths, None)
+            if path is None:
+                return
+            self._next_path = None
+            self._source, self._rows = self._open(path)
+
+    def _chunk(self, rows: SparseRows, labels: Labels | None) -> SparseChunk:
+        bad = list(rows.bad)
+        kept = np.ones(rows.n_rows, dtype=np.bool_)
+        signs = np.full(rows.n_rows, np.nan)
+        if labels is not None:
+            signs, known = rows.signs(labels)
+            kept[:] = False
+            kept[known] = True
+            for row in np.flatnonzero(~kept):
+                bad.append(
+                    self._refused(rows, int(row), "the label", labels.rule, quoted(spelled(float(rows.labels[row]))))
+                )
+        if self.first_index == 1 and rows.indices.size and not rows.indices.min():
+            for row in np.flatnonzero(np.diff(rows.starts) > 0):
+                if rows.indices[rows.starts[row]] == 0 and kept[row]:
+                    kept[row] = False
+                    bad.append(
+                        self._refused(rows, int(row), None, "must count its indices from 1 as rows before it do", "0")
+                    )
+        matrix, n_beyond = rows.matrix(self.n_features, self.first_index)
+        if not kept.all():
+            matrix, signs = matrix[kept], signs[kept]
+        return SparseChunk(matrix, signs, sorted(bad, key=lambda error: error.line or 0), n_beyond)
+
+    def _refused(self, rows: SparseRows, row: int, field: str | None, rule: str, got: str) -> StreamError:
+        line, text = rows.line_of(row)
+        error = StreamError(rows.source, line, field, rule, got)
+        error.raw = text
+        return error
+
+    def _first_index(self, rows: SparseRows) -> int:
+        return 0 if rows.indices.size and not rows.indices.min() else 1
+
+    def _open(self, path: str) -> tuple[ByteSource, Iterator[SparseRows]]:
+        source = self.sources.open(path)
+        if self._read_before and format_of(source, path) != LIBSVM:
+            source.close()
+            rule = f"must be of the same format as {self.sources.paths[0]} (LIBSVM)"
+            raise StreamError(source.name, None, None, rule, "a table")
+        return source, read_blocks(cut_at_lines(source, BLOCK_BYTES))

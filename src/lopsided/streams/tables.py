@@ -1,0 +1,187 @@
+"""Tables as one stream, whatever their format: files one after the other, columns found by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import Any, Protocol
+
+from lopsided.streams.blocks import cut_at_lines, cut_at_records
+from lopsided.streams.cells import Expected
+from lopsided.streams.chunks import Chunk
+from lopsided.streams.errors import StreamError
+from lopsided.streams.libsvm import looks_like_libsvm
+from lopsided.streams.sources import ByteSource, Sources
+
+CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
+FORMATS = (CSV, NDJSON, PARQUET, ARROW, LIBSVM)
+HEAD_ROWS = 1000
+
+_SUFFIXES = {
+    ".csv": CSV, ".tsv": CSV, ".tab": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".parquet": PARQUET, ".pq": PARQUET,
+    ".arrow": ARROW, ".feather": ARROW, ".ipc": ARROW, ".arrows": ARROW,
+    ".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM, ".t": LIBSVM,
+}  # fmt: skip
+_COMPRESSED = {".gz", ".zst", ".zstd"}
+_TABBED = {".tsv", ".tab"}
+_COLUMNS_SHOWN = 20
+
+
+class OpenTable(Protocol):
+    """One open file of a format."""
+
+    name: str
+    columns: list[str]
+    has_records: bool
+    has_fixed_columns: bool  # False if the columns are only those that the first rows happen to have
+
+    def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
+        """The first rows by column, and whether these are known to be all; `look_on` allows to read on for that."""
+        ...
+
+    def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
+        """All rows, those of the head too."""
+        ...
+
+
+class TableStream:
+    """Tables read once, in order; use it in a `with` statement.
+
+    The first file is opened at once: `columns` are its columns, `head` its first rows by column and `is_whole` whether
+    these are all rows of the stream. `chunks` reads on. In later files a column may be new (noted in the first chunk of
+    that file, and not read), but none that is expected may be missing.
+    """
+
+    def __init__(
+        self,
+        sources: Sources,
+        *,
+        file_format: str | None = None,
+        delimiter: str | None = None,
+        head_rows: int = HEAD_ROWS,
+    ) -> None:
+        self.sources = sources
+        self._format, self._delimiter = file_format, delimiter
+        self._read_before = 0
+        self._paths = iter(sources)
+        self._source, self._table = self._open(first_path(self._paths, sources))
+        try:
+            self._look_ahead(head_rows)
+        except BaseException:
+            self._source.close()
+            raise
+
+    def _look_ahead(self, head_rows: int) -> None:
+        self._next_path = next(self._paths, None) if not self.sources.follow else None
+        self.columns = self._table.columns
+        self.has_records = self._table.has_records
+        self.header: bytes | None = getattr(getattr(self._table, "header", None), "data", None)
+        self.delimiter: str = getattr(self._table, "delimiter", ",")
+        self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
+        self.head_problem: StreamError | None = getattr(self._table, "head_problem", None)
+        self.is_whole = whole and self._next_path is None and not self.sources.follow
+
+    def __enter__(self) -> TableStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._source.close()
+
+    @property
+    def name(self) -> str:
+        """The files, for a heading."""
+        return self.sources.name
+
+    @property
+    def bytes_read(self) -> int:
+        """How far the reading has come, on disk."""
+        return self._read_before + self._source.position
+
+    def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
+        """All rows of all files."""
+        known = set(self.columns)
+        while True:
+            self._check_columns(expected)
+            new = [name for name in self._table.columns if name not in known]
+            known.update(new)
+            for chunk in self._table.chunks(expected):
+                self.sources.noticed()
+                chunk.new_columns, new = new, []
+                yield chunk
+            self._read_before += self._source.position
+            self._source.close()
+            path = self._next_path or next(self._paths, None)
+            if path is None:
+                return
+            self._next_path = None
+            self._source, self._table = self._open(path)
+
+    def _open(self, path: str) -> tuple[ByteSource, OpenTable]:
+        source = self.sources.open(path)
+        try:
+            return source, self._as_table(source, path)
+        except BaseException:
+            source.close()
+            raise
+
+    def _as_table(self, source: ByteSource, path: str) -> OpenTable:
+        file_format = self._format or format_of(source, path)
+        if file_format in (PARQUET, ARROW):
+            from lopsided.streams.arrow_tables import ArrowTable
+
+            return ArrowTable(source, is_parquet=file_format == PARQUET)
+        if file_format == NDJSON:
+            from lopsided.streams.json_tables import JsonTable
+
+            return JsonTable(source.name, cut_at_lines(source))
+        if file_format == LIBSVM:
+            if source.total is None:
+                rule = "must be named as LIBSVM with --format libsvm"
+                raise StreamError(source.name, None, None, rule, "what looks like it")
+            rule = f"must be of the same format as {self.sources.paths[0]} (table)"
+            raise StreamError(source.name, None, None, rule, "a LIBSVM file")
+        from lopsided.streams.csv_tables import CsvTable, usual_delimiter
+
+        delimiter = self._delimiter or ("\t" if _suffix(path) in _TABBED else None)
+        if delimiter is None:
+            delimiter = usual_delimiter(source.peek())
+        return CsvTable(source.name, cut_at_records(source, delimiter), delimiter)
+
+    def _check_columns(self, expected: Sequence[Expected]) -> None:
+        here = self._table.columns
+        for expectation in expected:
+            if expectation.name not in here and self._table.has_fixed_columns:
+                shown = here if len(here) <= _COLUMNS_SHOWN else [*here[:_COLUMNS_SHOWN], "..."]
+                rule = f"must hold the column {expectation.name!r}"
+                raise StreamError(self._table.name, None, None, rule, f"only {', '.join(shown)}")
+
+
+def first_path(paths: Iterator[str], sources: Sources) -> str:
+    """The first file, which must be there."""
+    path = next(paths, None)
+    if path is None:
+        raise StreamError(sources.name, None, None, "must hold files", "none")
+    return path
+
+
+def format_of(source: ByteSource, path: str) -> str:
+    """The format of a file by its first bytes or its suffix; by its first lines if neither tells."""
+    if source.magic.startswith(b"PAR1"):
+        return PARQUET
+    if source.magic.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return ARROW
+    known = _SUFFIXES.get(_suffix(path))
+    if known is not None:
+        return known
+    start = source.peek()
+    if start.lstrip().startswith(b"{"):
+        return NDJSON
+    return LIBSVM if looks_like_libsvm(start) else CSV
+
+
+def _suffix(path: str) -> str:
+    """The suffix that tells the format: `data.csv.gz` is a .csv file."""
+    pure = PurePath(path)
+    if pure.suffix.lower() in _COMPRESSED:
+        pure = pure.with_suffix("")
+    return pure.suffix.lower()

@@ -1,0 +1,186 @@
+"""`inspect`, `explain`, `tune`, `completion`, and options from a file."""
+
+import json
+
+import numpy as np
+import pytest
+
+import lopsided as lp
+from cli.payments import csv_text, payment_rows
+from lopsided.cli.candidates import drawn, in_words
+from lopsided.encoding import infer_schema
+
+COLUMNS = ("amount", "country", "kind")
+
+
+def saved(path, learner, n=400, scaler=None):
+    """A model of the payments, without their dates."""
+    rows = [{name: row[name] for name in COLUMNS} for row in payment_rows(n)]
+    schema = infer_schema({name: [row[name] for row in rows] for name in COLUMNS}, label="kind")
+    model = lp.TablePipeline(schema, scaler, learner).partial_fit(rows, [row["kind"] for row in rows])
+    model.save(path)
+    return model
+
+
+def said(lopsided, *arguments):
+    done = lopsided(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+KERNEL = {"gamma": 0.3, "random_state": 0, "pos_label": "bad"}
+
+
+def test_inspect_says_what_a_model_is_made_of(lopsided, tmp_path):
+    model = saved(tmp_path / "m", lp.KOIL(threshold="rate:0.1", **KERNEL))
+    facts = said(lopsided, "inspect", "m", "--top", 3)
+    assert (facts["learner"], facts["positive"], facts["rows"], facts["n_support"]) == (
+        "KOIL",
+        "bad",
+        400,
+        model.n_support_,
+    )
+    assert facts["threshold"] == model.threshold_ and facts["threshold_rule"] == "rate:0.1"
+    assert facts["schema"] == model.schema.to_json() and facts["bytes"] == (tmp_path / "m").stat().st_size
+    weights = sorted(model.support_weights_, key=abs, reverse=True)[:3]
+    assert [vector["weight"] for vector in facts["largest_vectors"]] == pytest.approx(weights)
+    place = np.abs(model.support_weights_).argmax()
+    vector = model.unscaled(model.support_vectors_[place][None])[0]
+    columns = facts["largest_vectors"][0]["columns"]
+    assert columns["amount"] is None or columns["amount"] == pytest.approx(vector[0], rel=1e-5)
+    assert set(columns["country"]) <= {"NO", "SE", "DK", "XX"}
+    text = lopsided("inspect", "m").stdout
+    assert "bad is looked for, ok is the other" in text and "country  category, hashed into 8 columns" in text
+    assert ", the budget is 100 a class" in text
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        lp.KOIL(threshold="f1", **KERNEL),
+        lp.OILK(**KERNEL),
+        lp.SPA(**KERNEL),
+        lp.BPAS(kernel="poly", degree=2, coef0=1.0, random_state=0, pos_label="bad"),
+        lp.MultiKernelKOIL(random_state=0, pos_label="bad"),
+        lp.OPAUC(pos_label="bad"),
+        lp.OCS(fit_intercept=True, pos_label="bad"),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_explain_gives_a_sum_that_is_the_score(lopsided, payments, tmp_path, learner):
+    model = saved(tmp_path / "m", learner)
+    facts = said(lopsided, "explain", "m", "payments.csv", "--row", 17, "--top", 4)
+    row = payment_rows(400)[16]
+    assert facts["score"] == pytest.approx(model.score_one(row), abs=1e-12)
+    total = sum(part["amount"] for part in facts["parts"]) + facts["rest"]["amount"]
+    assert total - facts["threshold"] == pytest.approx(facts["score"], abs=1e-9)
+    assert len(facts["parts"]) <= 4
+    assert all(part["amount"] == pytest.approx(part["weight"] * part["times"]) for part in facts["parts"])
+    text = lopsided("explain", "m", json.dumps({"amount": row["amount"], "country": row["country"]}), "--top", 4).stdout
+    assert f"{facts['score']:+.6g}" in text.splitlines()[0]
+
+
+def test_explain_on_a_linear_model_names_features(lopsided, payments, tmp_path):
+    model = saved(tmp_path / "m", lp.OPAUC(pos_label="bad"))
+    facts = said(lopsided, "explain", "m", '{"amount": 9, "country": ""}')
+    assert [part["name"] for part in facts["parts"]] == ["amount"]
+    names = [entry["feature"] for entry in said(lopsided, "inspect", "m")["largest_weights"]]
+    assert set(names) <= set(model.encoder_.names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["explain", "m", "payments.csv"], "Missing option '--row'"),
+        (["explain", "m", "payments.csv", "--row", 401], "payments.csv must have 401 rows, got 400"),
+        (["explain", "m", "{oops}"], "must be a JSON object, got '{oops}'"),
+        (["explain", "m", '{"amount": 1}'], "table must hold the column 'country', got only amount"),
+        (["explain", "m", '{"amount": "x", "country": "NO"}'], "Column 'amount' in row 0 of the table must be"),
+        (["explain", "vote", "payments.csv", "--row", 1], "BOMKC, whose score is made otherwise"),
+        (["inspect", "payments.csv"], "must be a model written by lopsided's save"),
+    ],
+)
+@pytest.mark.usefixtures("payments")
+def test_what_cannot_be_looked_into_is_said(refused, tmp_path, arguments, sentence):
+    saved(tmp_path / "m", lp.KOIL(**KERNEL), n=40)
+    if "vote" in arguments:
+        saved(tmp_path / "vote", lp.BOMKC(random_state=0, pos_label="bad"), n=60)
+    assert sentence in refused(*arguments)
+
+
+def test_sparse_models_can_be_looked_into(lopsided, libsvm_file):
+    assert lopsided("learn", libsvm_file, "-o", "m", "--set", "gamma=20", "--scale", "standard").returncode == 0
+    facts = said(lopsided, "inspect", "m")
+    assert facts["schema"] is None and set(facts["largest_vectors"][0]["columns"]) == {"1", "2"}
+    facts = said(lopsided, "explain", "m", libsvm_file, "--row", 3)
+    assert facts["rest"]["terms"] > 0
+
+
+def test_tune_finds_what_is_good_and_saves_it(lopsided, tmp_path):
+    (tmp_path / "payments.csv").write_text(csv_text(payment_rows(1200)))
+    options = (
+        "payments.csv",
+        "--label",
+        "kind",
+        "--id",
+        "id",
+        "--ignore",
+        "when",
+        "--learner",
+        "koil",
+        "--learner",
+        "ocs",
+    )
+    facts = said(lopsided, "tune", *options, "--candidates", 7, "-o", "best")
+    found = facts["candidates"]
+    assert len(found) == 7 and {entry["learner"] for entry in found} == {"koil", "ocs"}
+    # The worse half was dropped after 1,000 rows.
+    assert sorted(entry["rows"] for entry in found) == [1000] * 3 + [1200] * 4
+    survivors = [entry["auroc"] for entry in found if entry["rows"] == 1200]
+    assert survivors == sorted(survivors, reverse=True) and survivors[0] > 0.85
+    assert facts["options"].startswith(f"--learner {found[0]['learner']}")
+    # The saved model is the one that learns alone with these settings.
+    settings = [part for name, value in found[0]["settings"].items() for part in ("--set", f"{name}={value}")]
+    alone = lopsided("learn", *options[:7], "--learner", found[0]["learner"], *settings, "-o", "alone", "--json")
+    assert json.loads(alone.stdout)["auroc"] == pytest.approx(found[0]["auroc"], abs=1e-9)
+    rows = payment_rows(30, seed=5)
+    best, same = lp.load(tmp_path / "best"), lp.load(tmp_path / "alone")
+    np.testing.assert_array_equal(best.decision_function(rows), same.decision_function(rows))
+    in_threads = said(lopsided, "tune", *options, "--candidates", 7, "--jobs", 2)
+    assert in_threads["candidates"] == found
+
+
+def test_candidates_differ_and_keep_what_is_fixed():
+    candidates = drawn(["koil"], ["budget=50", "C=7"], 20, 12, seed=1)
+    settings = [tuple(candidate["settings"].items()) for candidate in candidates]
+    assert len(set(settings)) == len(settings) == 12
+    assert all(dict(one)["budget"] == 50 and dict(one)["C"] == 7 for one in settings)
+    assert in_words({"C": 0.5, "budget": (5, 6), "policy": "fifo"}) == "--set C=0.5 --set budget=5,6 --set policy=fifo"
+    assert "opauc" not in {candidate["learner"] for candidate in drawn(["koil", "opauc"], [], 10_000, 8, seed=0)}
+
+
+def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
+    (tmp_path / "lopsided.toml").write_text(
+        'label = "kind"\nid = "id"\nset = {gamma = 0.3}\n[learn]\noutput = "m"\nseed = 4\nignore = ["when"]\n'
+    )
+    facts = said(lopsided, "learn", "payments.csv")
+    assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
+    assert facts["columns"]["ignored"] == {"id": "the identifier", "when": "as asked"}
+    assert said(lopsided, "learn", "payments.csv", "--seed", 5)["parameters"]["random_state"] == 5
+    assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
+    assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
+    (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
+    assert "must hold config, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
+    (tmp_path / "other.toml").write_text("[evaluate\n")
+    assert "other.toml of --config must be TOML" in refused("evaluate", "payments.csv", "--config", "other.toml")
+    assert "must be readable" in refused("evaluate", "payments.csv", "--config", "no.toml")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete(lopsided, shell):
+    assert "_LOPSIDED_COMPLETE" in lopsided("completion", shell).stdout
+
+
+def test_completion_answers(installed):
+    done = installed(_LOPSIDED_COMPLETE="bash_complete", COMP_WORDS="lopsided ins", COMP_CWORD="1")
+    assert done.stdout == "plain,inspect\n"
