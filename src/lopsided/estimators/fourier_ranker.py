@@ -55,7 +55,7 @@ class FourierRanker(CompiledLearner):
     """Learns the least-squares AUC ranking of random Fourier features in one pass; their number bounds it.
 
     What `OPAUC` is for a line, at its optimum instead of on the way there: no step size, nothing to tune to begin with,
-    features are standardised inside. The strongest single learner here on most streams, and stronger still with
+    features are standardised inside. The strongest single learner here on most streams, a little stronger with
     `regularization="auto", focus=6` (docs/evidence/fourier.md). It keeps no examples after its start, so that models of
     different parts of a stream can be added up (`sibling`, `absorb`).
 
