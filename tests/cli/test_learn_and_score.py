@@ -244,7 +244,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
         (["score", "saved", "people.csv"], "must hold the column 'amount', got only x1, x2, kind"),
         (["score", "saved", "payments.csv", "-o", "payments.csv"], "must not be one of the files that are read"),
         (["score", "saved", "payments.csv", "--keep", "id"], "--keep id must have a model that was learned with --id"),
-        (["score", "saved", "payments.csv", "--to", "parquet"], "must name a file for the format parquet"),
+        (["score", "saved", "payments.csv", "--format", "parquet"], "must name a file for the format parquet"),
         (["learn", "payments.csv", "--resume", "saved", "--set", "C=1"], "--set must not be given with --resume"),
     ],
 )
