@@ -66,13 +66,13 @@ def test_scrambled_files(lopsided, tmp_path, form):
     assert lopsided("learn", path, "--label", "y", "-o", "m").returncode == (2 if form == "libsvm" else 0)
     label = () if form == "libsvm" else ("--label", "y")
     refused = 0
-    for seed in range(25):
+    for seed in range(12):
         path.write_bytes(scrambled(good, seed))
         for policy in ("stop", "skip"):
             done = lopsided("learn", path, *label, "-o", "m", "--on-error", policy)
             assert_polite(done)
             refused += done.returncode == 2
-    assert refused > 5
+    assert refused > 2
 
 
 ODD = {

@@ -19,7 +19,7 @@ CALLS = {
     "learn-with-bad-rows": [(*LEARN[:1], "broken.csv", *LEARN[2:], "-o", "m", "--on-error", "skip")],
     "learn-stopped": [(*LEARN[:1], "broken.csv", *LEARN[2:], "-o", "m")],
     "score": [(*LEARN, "-o", "m"), ("score", "m", "few.csv")],
-    "score-ndjson": [(*LEARN, "-o", "m"), ("score", "m", "few.csv", "--to", "ndjson", "--keep", "id")],
+    "score-ndjson": [(*LEARN, "-o", "m"), ("score", "m", "few.csv", "--format", "ndjson", "--keep", "id")],
     "evaluate": [
         ("evaluate", "payments.csv", "--label", "kind", "--ignore", "id", "--kind", "when=ignore", "--delay", "20")
     ],

@@ -14,10 +14,10 @@ _WORST = 1e-6
 
 @click.command()
 @click.argument("model", metavar="MODEL")
-@click.option("--output", "-o", required=True, metavar="ONNX", help="The file to write.")
+@click.option("--output", "-o", metavar="ONNX", help="The file to write. Default: MODEL with the suffix .onnx.")
 @with_config
 @with_json
-def export(model: str, output: str, as_json: bool) -> None:
+def export(model: str, output: str | None, as_json: bool) -> None:
     """Write MODEL as ONNX: linear learners, and sums of Gaussian or polynomial kernels (KOIL, OILK, SPA, BPAS, ...).
 
     The graph takes float64 rows as the model's encoder makes them: numbers (NaN where missing), whether they are
@@ -32,6 +32,7 @@ def export(model: str, output: str, as_json: bool) -> None:
     from lopsided.cli.running import check_writable
     from lopsided.cli.saved import load_for_files
 
+    output = output or str(Path(model).with_suffix(".onnx"))
     check_writable(output)
     ranker = load_for_files(model)
     content = as_onnx(ranker)

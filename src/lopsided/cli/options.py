@@ -115,13 +115,17 @@ with_config = click.option(
 
 with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
 
-reading = _stacked(
-    click.option(
-        "--format",
+
+def _format_of_files(name: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        name,
         "file_format",
         type=click.Choice(["csv", "ndjson", "parquet", "arrow", "libsvm"]),
         help="Format of the files. Default: as the first bytes, the suffix or the first lines tell.",
-    ),
+    )
+
+
+_reading = _stacked(
     click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
     click.option("--follow", is_flag=True, help="Go on when a file or a directory grows, until Ctrl-C."),
     click.option(
@@ -139,6 +143,9 @@ reading = _stacked(
     ),
     click.option("--quarantine", metavar="FILE", help=f"Where bad rows are written. Default: {DEFAULT_QUARANTINE}."),
 )
+
+reading = _stacked(_format_of_files("--format"), _reading)
+reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading)  # whose format is --format
 
 columns = _stacked(
     click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import reading, with_config
+from lopsided.cli.options import reading_beside_an_output, with_config
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
 @click.option(
-    "--to",
+    "--format",
+    "to",
     type=click.Choice(["csv", "ndjson", "parquet", "arrow"]),
     help="Format of the output. Default: as the suffix of --output tells, else csv.",
 )
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Which columns of the input stand before the scores.",
 )
-@reading
+@reading_beside_an_output
 @with_config
-@click.option("--json", "as_json", is_flag=True, help="The same as --to ndjson, and a summary as JSON on stderr.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format ndjson, and a summary as JSON on stderr.")
 def score(
     model: str,
     files: tuple[str, ...],

@@ -66,7 +66,10 @@ def roc_and_precision(detail: Detail) -> str:
 
 def scores_and_calibration(detail: Detail) -> str:
     """Scores by class, and forecasts against what happened."""
-    low, high = np.quantile(detail.scores, [0.002, 0.998])
+    # Wide enough for both classes, however rare one is; what lies beyond is drawn at the edge.
+    classes = [detail.scores[chosen] for chosen in (detail.positive, ~detail.positive) if chosen.any()]
+    ranges = [np.quantile(scores, [0.005, 0.995]) for scores in classes]
+    low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
     edges = np.linspace(low, high if high > low else low + 1.0, _BINS_OF_SCORES + 1)
     found = measures.calibration(detail)
 
@@ -78,7 +81,7 @@ def scores_and_calibration(detail: Detail) -> str:
                 histogram.stairs(counts / chosen.sum(), edges, color=colour, fill=True, alpha=0.45, label=name)
         histogram.axvline(detail.threshold, color=INK, lw=1.0, ls=(0, (2, 2)), label="decision at the end")
         histogram.set(title="scores by class", xlabel="score", ylabel="share of the class")
-        histogram.legend(loc="upper right")
+        histogram.legend(loc="upper left")
         reliability.plot([0, 1], [0, 1], color=INK, alpha=0.5, lw=0.9, ls=(0, (4, 3)))
         if found is not None:
             reliability.plot(found[0], found[1], color=RARE, marker="o", lw=1.4)
@@ -98,7 +101,7 @@ def alerts_and_recall(detail: Detail) -> str:
         one.plot(found.rate, found.recall, color=RARE, lw=1.8, label="recall: share of the rare rows that is caught")
         one.plot(found.rate, found.precision, color=COMMON, lw=1.2, label="precision: share of the alerts that is rare")
         one.set(title=f"alerts {found.unit}", xlabel=f"alerts {found.unit}", xscale="log", ylim=(0, 1.02))
-        one.legend(loc="center left")
+        one.legend(loc="upper center")
 
     return _drawn("alerts", 3.2, 1, draw)
 

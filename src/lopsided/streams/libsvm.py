@@ -65,14 +65,15 @@ class SparseRows:
         from scipy.sparse import csr_array
 
         columns, values, starts = self.indices - np.int32(first_index), self.values, self.starts
-        beyond = columns >= n_features
-        left_out = int(np.count_nonzero(beyond))
-        if left_out:
+        left_out = 0
+        if columns.size and columns.max() >= n_features:
+            beyond = columns >= n_features
+            left_out = int(np.count_nonzero(beyond))
             before = np.concatenate([[0], np.cumsum(beyond)])
             starts = starts - before[starts]
             columns, values = columns[~beyond], values[~beyond]
         shape = (self.n_rows, n_features)
-        return csr_array((values, columns.astype(np.int32), starts), shape=shape), left_out
+        return csr_array((values, columns, starts), shape=shape), left_out
 
     def line_of(self, row: int) -> tuple[int, str]:
         """The line of a row, and its text; found by going through the block, because nobody asks unless it is wrong."""

@@ -136,7 +136,7 @@ class TableStream:
             return JsonTable(source.name, cut_at_lines(source))
         if file_format == LIBSVM:
             if source.total is None:
-                rule = "must be named as LIBSVM with --format libsvm"
+                rule = "must be named as LIBSVM with --format libsvm (--input-format libsvm of score)"
                 raise StreamError(source.name, None, None, rule, "what looks like it")
             rule = f"must be of the same format as {self.sources.paths[0]} (table)"
             raise StreamError(source.name, None, None, rule, "a LIBSVM file")
