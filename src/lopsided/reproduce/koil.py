@@ -145,7 +145,7 @@ TABLES = [
         runs=20,
         reference="KOIL_MKL_RS++",
         remarks=(
-            "C is tuned in 2^-10, 2^-8, ..., 2^10, and with it whether kernels are added up by their scores or by their "
+            "C is tuned in 2^-10, 2^-8, ..., 2^10, and with it whether kernels are added up by scores or by "
             "signs: the thesis can be read either way, and neither alone gives all of its figures.",
         ),
         impossible=_NOT_HERE,
