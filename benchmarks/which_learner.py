@@ -13,7 +13,7 @@ import sys
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
-from lopsided import KOIL, OILK, ExpertPool, KernelPA, MultiKernelKOIL, OnlineScaler, StreamPipeline
+from lopsided import KOIL, ExpertPool, FourierRanker, KernelPA, MultiKernelKOIL, OnlineScaler, StreamPipeline
 from lopsided.datasets import load_keel
 from lopsided.evaluate import progressive_scores_of
 from lopsided.metrics import auroc, average_precision
@@ -33,12 +33,13 @@ POOL = [KOIL(gamma=gamma, C=C) for gamma in (0.25, 1.0, 4.0, 16.0) for C in (1.0
 POOL += [KernelPA(gamma=gamma) for gamma in (0.25, 1.0, 4.0, 16.0)]
 LEARNERS = {
     "linear": lambda ratio: SGDClassifier(loss="log_loss", class_weight={0: 1.0, 1: ratio}, random_state=0),
-    "OILK": lambda ratio: OILK(random_state=0),
     "MultiKernelKOIL": lambda ratio: MultiKernelKOIL(random_state=0),
     "KOIL": lambda ratio: KOIL(random_state=0),
     "scaled KOIL": lambda ratio: StreamPipeline(OnlineScaler(), KOIL(C=10, gamma="auto", random_state=0)),
     "sharp KOIL": lambda ratio: KOIL(C=10, gamma=10, random_state=0),
     "ExpertPool": lambda ratio: ExpertPool(POOL, random_state=0),
+    "FourierRanker": lambda ratio: FourierRanker(random_state=0),
+    "eager FourierRanker": lambda ratio: FourierRanker(regularization="auto", focus=6, random_state=0),
 }
 
 
@@ -47,7 +48,8 @@ def main() -> None:
         "AUC / average precision over the stream. linear: scikit-learn's SGDClassifier, logistic loss, weighted by the"
     )
     print("class ratio (which it is told). scaled KOIL: StreamPipeline(OnlineScaler(), KOIL(C=10, gamma='auto')).")
-    print("sharp KOIL: KOIL(C=10, gamma=10). ExpertPool: 8 KOILs and 4 KernelPAs. The others: defaults.\n")
+    print("sharp KOIL: KOIL(C=10, gamma=10). ExpertPool: 8 KOILs and 4 KernelPAs. eager FourierRanker:")
+    print("FourierRanker(regularization='auto', focus=6). The others: defaults.\n")
     print("| stream | rows | ratio | " + " | ".join(LEARNERS) + " |")
     print("|---|---|---|" + "---|" * len(LEARNERS))
     areas, precisions = [], []
