@@ -100,6 +100,7 @@ def test_a_slow_pipe_is_not_waited_for(monkeypatch):
         (["+1", "-1", "1.0", "-1"], None, True, (1, -1)),
         (["0", "0"], None, False, (1, 0)),
         (["-1"], None, False, (1, -1)),
+        (["1", "1"], None, False, (1, None)),
         (["a", "b", "c"], "b", True, ("b", None)),
         (["a", "a"], "b", False, ("b", "a")),
         (["1", "many"], None, True, ("many", "1")),

@@ -58,7 +58,8 @@ class Delayed:
         # A row of clock c is learned before a row of clock c + amount + (something), never at the same moment.
         while self._waiting and self._waiting[0][2] < moment:
             X, y, _ = self._waiting.popleft()
-            self.model.partial_fit(X, y, classes=self._classes)
+            # Every row is scored on the way, for thresholds and probabilities are kept by these scores.
+            self.model.progressive_scores(X, y, classes=self._classes)
 
     def _clock_of(self, n_rows: int) -> Any:
         if self.delay.seconds:
