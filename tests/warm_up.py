@@ -11,6 +11,8 @@ def compile_all(names: list[str]) -> None:
     import scipy.sparse as sp
 
     import lopsided as lp
+    from lopsided.streams.blocks import Block, record_ends
+    from lopsided.streams.libsvm import read_block
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.tile([0, 1], 10)
@@ -23,6 +25,8 @@ def compile_all(names: list[str]) -> None:
     if "StreamPipeline" in names:
         rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
         lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
+        read_block(Block("", 1, b"1 1:2\n"))
+        record_ends(b'"a",b\n', ",")
     for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
         metric.update_many(y, X[:, 0])
         _ = metric.value, metric.error_bound

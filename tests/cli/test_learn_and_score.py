@@ -133,6 +133,19 @@ def test_csv_rows_come_back_byte_for_byte(lopsided, tmp_path):
     assert lines[4].startswith("+3,x,0,") and lines[5].startswith("4,y,1,") and lines[6:] == [""]
 
 
+def test_rows_are_not_written_below_a_header_that_is_not_theirs(lopsided, refused, tmp_path):
+    (tmp_path / "1.csv").write_text("a,b,y\n" + "".join(f"{n},{n},{n % 2}\n" for n in range(9)))
+    (tmp_path / "2.csv").write_text("b,a,y\n1,2,0\n")
+    (tmp_path / "3.ndjson").write_text('{"a": 1, "b": 2}\n')
+    learned(lopsided, "1.csv", "2.csv", "--label", "y", "-o", "m")  # columns are found by their names
+    for other, got in (("2.csv", "another"), ("3.ndjson", "none")):
+        done = lopsided("score", "m", "1.csv", other, "-o", "out.csv")
+        assert done.returncode == 2 and done.stderr.endswith(f"as they came (or --keep none), got {got}.\n")
+        assert lopsided("score", "m", "1.csv", other, "--keep", "none").returncode == 0
+    assert "must be NDJSON" in refused("score", "m", "3.ndjson", "1.csv", "-o", "out.ndjson")
+    assert not any(tmp_path.glob("out*"))
+
+
 def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
     said = learned(lopsided, libsvm_file, "-o", "m", "--set", "gamma=20")
     assert said["columns"] is None and said["features"] == 2

@@ -38,7 +38,7 @@ def test_a_growing_file_is_followed_and_half_a_line_is_waited_for(tmp_path):
             file.write("1\n3,0\n")
 
     thread = later(grow)
-    with TableStream(Sources([str(path)], follow=True, idle=1.0)) as stream:
+    with TableStream(Sources([str(path)], follow=True, idle=2.5)) as stream:
         assert not stream.is_whole
         assert numbers(stream) == [1, 2, 3]
     thread.join()
@@ -48,7 +48,7 @@ def test_new_files_of_a_directory_are_followed(tmp_path):
     (tmp_path / "1.csv").write_text("a,y\n1,0\n")
     (tmp_path / ".hidden").write_text("no")
     thread = later(lambda: (tmp_path / "2.csv").write_text("a,y\n2,1\n"))
-    with TableStream(Sources([str(tmp_path)], follow=True, idle=1.0)) as stream:
+    with TableStream(Sources([str(tmp_path)], follow=True, idle=2.5)) as stream:
         assert numbers(stream) == [1, 2]
     thread.join()
 
@@ -100,6 +100,7 @@ def test_a_slow_pipe_is_not_waited_for(monkeypatch):
         (["+1", "-1", "1.0", "-1"], None, True, (1, -1)),
         (["0", "0"], None, False, (1, 0)),
         (["-1"], None, False, (1, -1)),
+        (["1", "1"], None, False, (1, None)),
         (["a", "b", "c"], "b", True, ("b", None)),
         (["a", "a"], "b", False, ("b", "a")),
         (["1", "many"], None, True, ("many", "1")),

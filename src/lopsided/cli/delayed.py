@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.cli.options import Delay
+from lopsided.estimators import encoding
 
 _TOLERANCE = 0.01  # of the delay: so much later a label may be learned, so that rows can be worked on together
 
@@ -44,8 +45,8 @@ class Delayed:
             self._learn_until(clock[start] - amount)
             stop = int(np.searchsorted(clock, clock[start] + amount * _TOLERANCE, side="right"))
             stop = max(start + 1, min(stop, labels.size))
-            if self.model._started:
-                scores[start:stop] = self.model._raw_scores(X[start:stop])
+            if self.model._started:  # rows that an encoder has made need no checks
+                scores[start:stop] = self.model._score(encoding.as_rows(X[start:stop]))
             self._waiting.append((X[start:stop], labels[start:stop], clock[stop - 1]))
             start = stop
         return scores
@@ -58,7 +59,11 @@ class Delayed:
         # A row of clock c is learned before a row of clock c + amount + (something), never at the same moment.
         while self._waiting and self._waiting[0][2] < moment:
             X, y, _ = self._waiting.popleft()
-            self.model.partial_fit(X, y, classes=self._classes)
+            # Every row is scored on the way, for thresholds and probabilities are kept by these scores.
+            if self.model._started and self.model._labels.settled:
+                self.model._absorb(X, self.model._labels.signs(y), np.ones(y.size), every_score=True)
+            else:
+                self.model.progressive_scores(X, y, classes=self._classes)
 
     def _clock_of(self, n_rows: int) -> Any:
         if self.delay.seconds:

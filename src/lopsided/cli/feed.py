@@ -14,7 +14,8 @@ from lopsided.cli.bad_rows import BadRows
 from lopsided.constraints import ParameterError
 from lopsided.encoding import Schema, SchemaError, TableEncoder, infer_schema
 from lopsided.streams import Chunk, Labels, Sources, SparseStream, StreamError, TableStream, find_labels
-from lopsided.streams.labelled import label_column, shown_columns
+from lopsided.streams.errors import shown_columns
+from lopsided.streams.labelled import label_column
 from lopsided.streams.labels import spelled
 from lopsided.streams.sources import KAFKA, STANDARD_INPUT
 from lopsided.streams.tables import LIBSVM, format_of

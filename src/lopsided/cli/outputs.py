@@ -9,8 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lopsided.constraints import ParameterError
-from lopsided.streams.csv_tables import CsvTable
-from lopsided.streams.json_tables import JsonTable
+from lopsided.streams.errors import StreamError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed, Portion
@@ -43,11 +42,8 @@ def open_output(path: str | None, to: str | None, feed: Feed, keep: str) -> Writ
             raise ParameterError(f"The option --output must not be one of the files that are read, got {path!r}.")
     if keep == "id" and (feed.schema is None or feed.schema.id is None):
         raise ParameterError("The option --keep id must have a model that was learned with --id, got one without.")
-    source = getattr(feed.stream, "_table", None)
-    if kind == "csv" and keep == "all" and isinstance(source, CsvTable):
-        return _CsvAsItCame(path, feed, keep)
-    if kind == "ndjson" and keep == "all" and isinstance(source, JsonTable):
-        return _JsonAsItCame(path, feed, keep)
+    if keep == "all" and kind == getattr(feed.stream, "format", None) and kind in _AS_THEY_CAME:
+        return _AS_THEY_CAME[kind](path, feed, keep)
     return {"csv": _Csv, "ndjson": _Json, "parquet": _Parquet, "arrow": _Arrow}[kind](path, feed, keep)
 
 
@@ -122,16 +118,20 @@ class Writer:
 class _CsvAsItCame(Writer):
     """CSV to CSV: the bytes of every row as they were, and three cells more."""
 
+    _header = b""
+
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         delimiter = self.feed.stream.delimiter
+        chunk = portion.chunk
+        assert chunk is not None
         if self._is_first:
-            header = self.feed.stream.header.rstrip(b"\r\n")
-            self._file.write(header + (delimiter + delimiter.join(NEW_COLUMNS) + "\n").encode())
+            self._header = chunk.header or b""
+            self._file.write(self._header + (delimiter + delimiter.join(NEW_COLUMNS) + "\n").encode())
             self._is_first = False
-        assert portion.chunk is not None and portion.chunk.records is not None
-        cells = zip(
-            portion.chunk.records(), scores.tolist(), probabilities.tolist(), _cells(predicted, delimiter), strict=True
-        )
+        if chunk.records is None or chunk.header != self._header:
+            rule = "must have the header of the files before it if rows are to be written as they came (or --keep none)"
+            raise StreamError(chunk.source, None, None, rule, "another" if chunk.header else "none")
+        cells = zip(chunk.records(), scores.tolist(), probabilities.tolist(), _cells(predicted, delimiter), strict=True)
         between = delimiter.encode()
         self._file.write(b"".join([
             record + between + repr(score).encode() + between + b"%.6g" % probability + between + label + b"\n"
@@ -145,7 +145,9 @@ class _JsonAsItCame(Writer):
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         import json
 
-        assert portion.chunk is not None and portion.chunk.records is not None
+        if portion.chunk is None or portion.chunk.records is None or portion.chunk.header is not None:
+            rule = "must be NDJSON as the files before it if rows are to be written as they came (or --keep none)"
+            raise StreamError(portion.chunk.source if portion.chunk else "", None, None, rule, "another format")
         lines = []
         rows = zip(portion.chunk.records(), scores.tolist(), probabilities.tolist(), predicted.tolist(), strict=True)
         for record, score, probability, label in rows:
@@ -201,6 +203,9 @@ class _Arrow(_Parquet):
         import pyarrow as pa
 
         return pa.ipc.new_file(self._file, schema)
+
+
+_AS_THEY_CAME: dict[str, type[Writer]] = {"csv": _CsvAsItCame, "ndjson": _JsonAsItCame}
 
 
 def _cells(labels: Any, delimiter: str) -> list[bytes]:

@@ -21,7 +21,7 @@ _ROWS_AT_A_TIME = 8_192
 class ArrowTable:
     """One file of typed columns; rows are counted from 1, since there are no lines."""
 
-    has_records = False
+    format = "arrow"
     has_fixed_columns = True
 
     def __init__(self, source: ByteSource, is_parquet: bool) -> None:

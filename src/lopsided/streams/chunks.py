@@ -39,6 +39,7 @@ class Chunk:
     records: Callable[[], list[bytes]] | None = None
     table: Callable[[], pa.Table] | None = None
     new_columns: Sequence[str] = field(default_factory=tuple)
+    header: bytes | None = None  # of a CSV: what the records stand below
 
 
 def column_at_once(expected: Expected, array: Any) -> Any:

@@ -32,7 +32,7 @@ _Problem = tuple[str | None, str, str]  # field, rule, got
 class CsvTable:
     """One file: its columns, its first rows, and its chunks. `blocks` begin with the header."""
 
-    has_records = True
+    format = "csv"
     has_fixed_columns = True
     head_problem: StreamError | None = None
 
@@ -75,7 +75,9 @@ class CsvTable:
             if isinstance(block, StreamError):
                 yield Chunk(self.name, 0, {}, [block])
             elif block.data.strip():
-                yield self._chunk(block, expected)
+                chunk = self._chunk(block, expected)
+                chunk.header = self.header.data.rstrip(b"\r\n")
+                yield chunk
 
     def _chunk(self, block: Block, expected: Sequence[Expected]) -> Chunk:
         try:

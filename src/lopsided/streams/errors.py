@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 # A cell or a line can be a whole novel; a message shows its beginning only.
 _LONGEST_QUOTE = 60
+_COLUMNS_SHOWN = 20
 
 
 class StreamError(ValueError):
@@ -51,3 +54,8 @@ def quoted(text: str) -> str:
     if len(text) > _LONGEST_QUOTE:
         return repr(text[:_LONGEST_QUOTE]) + "..."
     return repr(text)
+
+
+def shown_columns(columns: Sequence[str]) -> str:
+    """The names of columns, the first of them if there are many."""
+    return ", ".join(columns if len(columns) <= _COLUMNS_SHOWN else [*columns[:_COLUMNS_SHOWN], "..."])

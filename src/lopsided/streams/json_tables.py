@@ -17,7 +17,7 @@ from lopsided.streams.labels import Labels
 class JsonTable:
     """One file of objects: its columns (the keys of the first rows), its first rows, and its chunks."""
 
-    has_records = True
+    format = "ndjson"
     has_fixed_columns = False
 
     def __init__(self, name: str, blocks: Iterator[Block | StreamError], look: int = 1000) -> None:

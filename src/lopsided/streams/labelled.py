@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from lopsided.streams.blocks import cut_at_lines
 from lopsided.streams.cells import NUMBER, TEXT, Expected
-from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.errors import StreamError, quoted, shown_columns
 from lopsided.streams.labels import spelled, valued
 from lopsided.streams.libsvm import read_blocks
 from lopsided.streams.sources import Sources
 from lopsided.streams.tables import LIBSVM, TableStream, format_of
 
 USUAL_LABEL_NAMES = ("label", "class", "target", "y")
-_COLUMNS_SHOWN = 20
 
 
 class Batch(NamedTuple):
@@ -177,8 +176,3 @@ def label_column(columns: list[str], label: str | None, source: str) -> str:
         if usual in lower_case:
             return columns[lower_case.index(usual)]
     return columns[-1]
-
-
-def shown_columns(columns: list[str]) -> str:
-    """The names of columns, the first of them if there are many."""
-    return ", ".join(columns if len(columns) <= _COLUMNS_SHOWN else [*columns[:_COLUMNS_SHOWN], "..."])

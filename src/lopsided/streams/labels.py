@@ -16,8 +16,8 @@ from lopsided.streams.errors import StreamError
 _FIRST_INEXACT_INTEGER = 2**53
 _LABELS_SHOWN = 5
 _MOST_SPELLINGS = 10_000
-# A label whose partner is known without seeing it.
-_PARTNERS = {0: 1, 1: 0, -1: 1}
+# A label alone that tells that 1 is looked for, and what the other is: after a 1 it may be 0 or -1, so anything else.
+_ALONE: dict[Any, Any] = {0: 0, -1: -1, 1: None}
 
 
 def spelled(value: Any) -> str:
@@ -109,9 +109,9 @@ def find_labels(
 ) -> Labels:
     """The two labels of a stream that begins with these spellings.
 
-    Without `positive` the rarer one is looked for, of two equally frequent ones the larger; one label alone must be one
-    whose partner is known (0 and 1, -1 and 1). With `positive` all other labels are the other class, unless there is
-    but one other. `complete` says that the stream ends with these: then a label that is not there is an error.
+    Without `positive` the rarer one is looked for, of two equally frequent ones the larger; one label alone must be 0,
+    -1 or 1, and 1 is looked for. With `positive` all other labels are the other class, unless there is but one other.
+    `complete` says that the stream ends with these: then a label that is not there is an error.
     """
     counts: Counter[Any] = Counter()
     for spelling in seen:
@@ -129,8 +129,8 @@ def find_labels(
         looked_for = max(one, other) if rows == others else rarer
         return Labels(looked_for, other if looked_for == one else one)
     alone = next(iter(counts), None) if len(counts) == 1 else None
-    if alone in _PARTNERS and not complete:
-        return Labels(1, _PARTNERS[alone] if alone == 1 else alone)
+    if alone in _ALONE and not complete:
+        return Labels(1, _ALONE[alone])
     shown = ", ".join(f"{label!r} in {rows} rows" for label, rows in counts.most_common(_LABELS_SHOWN))
     number = "one label" if len(counts) == 1 else f"{len(counts)} labels" if counts else "none"
     rule = "must hold two different labels"

@@ -9,12 +9,11 @@ from typing import Any, Protocol
 from lopsided.streams.blocks import cut_at_lines, cut_at_records
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
-from lopsided.streams.errors import StreamError
+from lopsided.streams.errors import StreamError, shown_columns
 from lopsided.streams.libsvm import looks_like_libsvm
 from lopsided.streams.sources import ByteSource, Sources
 
 CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
-FORMATS = (CSV, NDJSON, PARQUET, ARROW, LIBSVM)
 HEAD_ROWS = 1000
 
 _SUFFIXES = {
@@ -24,15 +23,14 @@ _SUFFIXES = {
 }  # fmt: skip
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _TABBED = {".tsv", ".tab"}
-_COLUMNS_SHOWN = 20
 
 
 class OpenTable(Protocol):
     """One open file of a format."""
 
     name: str
+    format: str
     columns: list[str]
-    has_records: bool
     has_fixed_columns: bool  # False if the columns are only those that the first rows happen to have
 
     def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
@@ -74,8 +72,7 @@ class TableStream:
     def _look_ahead(self, head_rows: int) -> None:
         self._next_path = next(self._paths, None) if not self.sources.follow else None
         self.columns = self._table.columns
-        self.has_records = self._table.has_records
-        self.header: bytes | None = getattr(getattr(self._table, "header", None), "data", None)
+        self.format = self._table.format
         self.delimiter: str = getattr(self._table, "delimiter", ",")
         self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
         self.head_problem: StreamError | None = getattr(self._table, "head_problem", None)
@@ -151,9 +148,8 @@ class TableStream:
         here = self._table.columns
         for expectation in expected:
             if expectation.name not in here and self._table.has_fixed_columns:
-                shown = here if len(here) <= _COLUMNS_SHOWN else [*here[:_COLUMNS_SHOWN], "..."]
                 rule = f"must hold the column {expectation.name!r}"
-                raise StreamError(self._table.name, None, None, rule, f"only {', '.join(shown)}")
+                raise StreamError(self._table.name, None, None, rule, f"only {shown_columns(here)}")
 
 
 def first_path(paths: Iterator[str], sources: Sources) -> str:
