@@ -65,7 +65,7 @@ def _selection(table: Table, set_name: str, method_name: str, dataset: Dataset, 
         best = costs[int(np.argmax([judge(dataset.y[split.test], column) for column in scores.T]))]
         error = float(np.mean([weights @ np.abs(costs - best) for weights in selected]))
         measures = {f"cost error {measure}": error}
-        entries.append(entry(table, set_name, method_name, split.number, {}, measures, seed=split.number, seconds=0.0))
+        entries.append(entry(table, set_name, method_name, split.number, {}, measures))
     return entries
 
 

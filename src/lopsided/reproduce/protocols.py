@@ -5,7 +5,6 @@ Each function runs one method on one set and returns one entry a run: parameters
 
 from __future__ import annotations
 
-import functools
 import time
 from dataclasses import replace
 from typing import Any
@@ -27,15 +26,24 @@ _QUICK_SETTINGS = 24
 
 
 def entry(
-    table: Table, set_name: str, method: str, run: int, parameters: Parameters, measures: dict[str, float], **more: Any
+    table: Table,
+    set_name: str,
+    method: str,
+    run: int,
+    parameters: Parameters,
+    measures: dict[str, float],
+    *,
+    learner: Any = None,
+    seconds: float = 0.0,
 ) -> Entry:
-    """One line of the log."""
-    kept = {
-        name: value if isinstance(value, int | float | str | bool) else repr(value)
-        for name, value in parameters.items()
-    }
-    what = {"table": table.name, "set": set_name, "method": method, "run": run, "parameters": kept}
-    return what | {"measures": measures, "versions": versions()} | more
+    """One line of the log; the number of a run is its seed."""
+    plain = (int, float, str, bool)
+    kept = {name: value if isinstance(value, plain) else repr(value) for name, value in parameters.items()}
+    vectors = vectors_of(learner)
+    if vectors is not None:
+        measures = measures | {"vectors": float(vectors)}
+    what = {"table": table.name, "set": set_name, "method": method, "run": run, "seed": run, "parameters": kept}
+    return what | {"measures": measures, "seconds": round(seconds, 4), "versions": versions()}
 
 
 def learned(learner: Any, X: Any, y: npt.NDArray[np.int64]) -> Any:
@@ -101,24 +109,14 @@ def tested(
     learned(learner, X, y)
     seconds = time.perf_counter() - began
     measures = held_out_measures(dataset.y[split.test], learner.decision_function(dataset.X[split.test]))
-    return entry(
-        table,
-        set_name,
-        method,
-        split.number,
-        parameters,
-        measures,
-        seed=split.number,
-        vectors=vectors_of(learner),
-        seconds=round(seconds, 4),
-    )
+    return entry(table, set_name, method, split.number, parameters, measures, learner=learner, seconds=seconds)
 
 
 def permutations(table: Table, set_name: str, method_name: str, dataset: Dataset, effort: Effort) -> list[Entry]:
     """Online accuracy and error over random orders of all rows; the parameter by accuracy on an order of its own."""
     method = table.methods(set_name)[method_name]
     X, y = dataset.X, dataset.y
-    tuning = np.random.default_rng([effort.runs, 1]).permutation(y.size)
+    tuning = np.random.default_rng([0, 1]).permutation(y.size)
     if effort.quick:
         tuning = tuning[:2000]
     settings = list(method.settings)
@@ -136,22 +134,7 @@ def permutations(table: Table, set_name: str, method_name: str, dataset: Dataset
         right, scores = _online(learner, rows, labels)
         seconds = time.perf_counter() - began
         measures = {"accuracy": 100.0 * right, "error": 100.0 - 100.0 * right, "AUC": auroc(labels, scores)}
-        vectors = vectors_of(learner)
-        if vectors is not None:
-            measures["vectors"] = float(vectors)
-        entries.append(
-            entry(
-                table,
-                set_name,
-                method_name,
-                run,
-                parameters,
-                measures,
-                seed=run,
-                vectors=vectors,
-                seconds=round(seconds, 4),
-            )
-        )
+        entries.append(entry(table, set_name, method_name, run, parameters, measures, learner=learner, seconds=seconds))
     return entries
 
 
@@ -173,10 +156,8 @@ def train_and_test_files(
     labellings = (np.arange(order.size) % 5 + 1)[:, None]
     parameters = dict(method.settings[0])
     if len(method.settings) > 1:
-        share = functools.partial(_share_right)
-        parameters = tune(
-            method.make, method.settings, dataset.X[order], dataset.y[order], labellings, measure=share
-        ).parameters
+        X, y = dataset.X[order], dataset.y[order]
+        parameters = tune(method.make, method.settings, X, y, labellings, measure=_share_right).parameters
     entries = []
     for run in range(1, effort.runs + 1):
         rows = np.random.default_rng(run).permutation(n)
@@ -187,22 +168,7 @@ def train_and_test_files(
         learned(learner, dataset.X[rows], dataset.y[rows])
         seconds = time.perf_counter() - began
         measures = held_out_measures(dataset.y[n:], learner.decision_function(dataset.X[n:]))
-        vectors = vectors_of(learner)
-        if vectors is not None:
-            measures["vectors"] = float(vectors)
-        entries.append(
-            entry(
-                table,
-                set_name,
-                method_name,
-                run,
-                parameters,
-                measures,
-                seed=run,
-                vectors=vectors,
-                seconds=round(seconds, 4),
-            )
-        )
+        entries.append(entry(table, set_name, method_name, run, parameters, measures, learner=learner, seconds=seconds))
         if isinstance(learner, SVC):  # the order of rows is all the same to it
             entries = [entries[0] | {"run": again} for again in range(1, effort.runs + 1)]
             break

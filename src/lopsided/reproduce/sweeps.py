@@ -40,7 +40,7 @@ def over_the_stream(table: Table, set_name: str, method_name: str, dataset: Data
             learner.partial_fit(dataset.X[part], dataset.y[part], classes=[0, 1])
             scores = learner.decision_function(dataset.X[split.test])
             curve[f"{k / _STEPS:g}"] = auroc(dataset.y[split.test], scores)
-        entries.append(entry(table, set_name, method_name, split.number, {}, curve, seed=split.number, seconds=0.0))
+        entries.append(entry(table, set_name, method_name, split.number, {}, curve))
     return entries
 
 
@@ -55,7 +55,7 @@ def online_measure(table: Table, set_name: str, method_name: str, dataset: Datas
         scores = method.make(random_state=run).progressive_scores(dataset.X[order], y, classes=[0, 1])
         ends = [dataset.n_rows * (k + 1) // _STEPS for k in range(_STEPS)]
         curve = {str(end): measure(y[:end], scores[:end]) for end in ends}
-        entries.append(entry(table, set_name, method_name, run, {}, curve, seed=run, seconds=0.0))
+        entries.append(entry(table, set_name, method_name, run, {}, curve))
     return entries
 
 
@@ -65,7 +65,7 @@ def weights_of_a_fit(table: Table, set_name: str, method_name: str, dataset: Dat
     learner = B2RMK().fit(dataset.X[train], dataset.y[train])
     weights = learner.kernel_weights_ if method_name == "kernels" else np.sort(learner.support_weights_)
     curve = {str(k): float(weight) for k, weight in enumerate(weights, start=1)}
-    return [entry(table, set_name, method_name, 1, {}, curve, seed=0, seconds=0.0)]
+    return [entry(table, set_name, method_name, 1, {}, curve)]
 
 
 def _weights(set_name: str) -> Mapping[str, Method]:
