@@ -52,8 +52,8 @@ class BatchFit:
         self.v, self.c, self.gamma = Gamma(1.0, 1.0), Gamma(1.0, 1.0), Gamma(1.0, 1.0)
         self.update_theta()
 
-    def sweep(self) -> float:
-        """Update every factor once; returns the evidence lower bound."""
+    def sweep(self) -> None:
+        """Update every factor once."""
         self.update_a()
         self.of_a.update(self._squares_of_a())
         self.update_v()
@@ -64,7 +64,6 @@ class BatchFit:
         self.update_c()
         self.update_f()
         self.update_theta()
-        return self.bound()
 
     @property
     def scores(self) -> Floats:
@@ -180,14 +179,26 @@ class BatchFit:
 
 
 def fitted(
-    K: Floats, y: Floats, weights: Floats, *, C: float = 1.0, max_sweeps: int = 200, tol: float = 1e-5
+    K: Floats,
+    y: Floats,
+    weights: Floats,
+    *,
+    C: float = 1.0,
+    max_sweeps: int = 200,
+    tol: float = 1e-5,
+    with_bounds: bool = True,
 ) -> tuple[BatchFit, list[float], bool]:
-    """Sweep until no training score moves by more than tol times their range; the fit, the bounds, whether it did."""
+    """Sweep until no training score moves by more than tol times their range; the fit, the bounds, whether it did.
+
+    The bounds take a fifth of the time and change nothing.
+    """
     fit = BatchFit(K, y, weights, C)
     bounds: list[float] = []
     before: Floats | None = None
     for _ in range(max_sweeps):
-        bounds.append(fit.sweep())
+        fit.sweep()
+        if with_bounds:
+            bounds.append(fit.bound())
         now = fit.scores
         if before is not None and float(np.abs(now - before).max()) < tol * max(1.0, float(np.ptp(now))):
             return fit, bounds, True

@@ -71,7 +71,7 @@ def begun(fit: BatchFit, X: Floats, y: Floats, budget: int) -> Posterior:
 def refitted(posterior: Posterior, pool: KernelPool, sweeps: int, tol: float) -> tuple[Posterior, Floats]:
     """The posterior of a batch fit on what the buffers hold, both classes, and the scores it gives them."""
     K, weights = pool.matrices(posterior.points, posterior.points), np.ones(posterior.signs.size)
-    fit, _, _ = fitted(K, posterior.signs, weights, max_sweeps=sweeps, tol=tol)
+    fit, _, _ = fitted(K, posterior.signs, weights, max_sweeps=sweeps, tol=tol, with_bounds=False)
     return posterior._replace(m_a=fit.m_a, Sigma_a=fit.Sigma_a, m_be=fit.m_be, Sigma_be=fit.Sigma_be), fit.scores
 
 
