@@ -117,6 +117,9 @@ def model_over_time(detail: Detail) -> str:
             for values in np.array(weights).T:
                 made_of.plot(n, values, lw=1.2, marker="o" if len(n) == 1 else None)
             made_of.set(title="weights of kernels or experts", xlabel="rows", ylim=(0, None))
+        elif all(moment.n_support is None for moment in detail.moments):
+            made_of.text(0.5, 0.5, "this learner keeps no examples", ha="center", transform=made_of.transAxes)
+            made_of.set(title="support vectors", xticks=[], yticks=[])
         else:
             support = [np.nan if moment.n_support is None else moment.n_support for moment in detail.moments]
             made_of.plot(n, support, color=RARE, lw=1.8, marker="o" if len(n) == 1 else None)
