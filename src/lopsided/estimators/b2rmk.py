@@ -65,8 +65,9 @@ class B2RMK(Classifier):
 
     References
     ----------
-    The model and q(a), q(b, e), q(G), q(f), q(theta) are published as Bayesian bipartite ranking with multiple kernels
-    (B2RMK); the other updates are derived here, as their supplement was not at hand, and checked by the bound.
+    C. Du, C. Du, G. Long, Q. He, Y. Li, "Online Bayesian Multiple Kernel Bipartite Ranking", UAI 2016, has the model and
+    q(a), q(b, e), q(G), q(f), q(theta); the other updates are derived here, as its supplement was not at hand, and
+    checked by the bound.
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = BATCH
