@@ -65,7 +65,7 @@ class B2RMK(Classifier):
 
     References
     ----------
-    C. Du, C. Du, G. Long, Q. He, Y. Li, "Online Bayesian Multiple Kernel Bipartite Ranking", UAI 2016, has the model and
+    C. Du, C. Du, G. Long, Q. He, Y. Li, "Online Bayesian Multiple Kernel Bipartite Ranking", UAI 2016, has the model,
     q(a), q(b, e), q(G), q(f), q(theta); the other updates are derived here, as its supplement was not at hand, and
     checked by the bound.
     """
