@@ -15,7 +15,8 @@ from lopsided.streams.sources import ByteSource
 
 PARQUET_MAGIC = b"PAR1"
 ARROW_MAGIC = b"ARROW1"
-_ROWS_AT_A_TIME = 8_192
+_ROWS_AT_A_TIME = 32_768
+_BUFFER = 1 << 20  # bytes of a column that are read at once
 
 
 class ArrowTable:
@@ -83,7 +84,7 @@ def _parquet(source: ByteSource) -> tuple[list[str], Iterator[Any]]:
         raise StreamError(
             source.name, None, None, "must be a file to be read as Parquet, whose index is at its end", "a pipe"
         )
-    file = pq.ParquetFile(source.name, pre_buffer=False)
+    file = pq.ParquetFile(source.name, pre_buffer=False, buffer_size=_BUFFER)
     return file.schema_arrow.names, file.iter_batches(batch_size=_ROWS_AT_A_TIME, use_threads=False)
 
 
