@@ -118,7 +118,13 @@ def measure(rows: int) -> str:
                 f"{n / processor:,.0f} | {peak:,.0f} |"
             )
             print(lines[-1], flush=True)
-        lines += ["", "Reading LIBSVM text alone, MB a second of the processor, the fastest of three:", "", "| reader | MB/s |", "|---|---|"]
+        lines += [
+            "",
+            "Reading LIBSVM text alone, MB a second of the processor, the fastest of three:",
+            "",
+            "| reader | MB/s |",
+            "|---|---|",
+        ]
         lines += libsvm_speeds(paths["libsvm"])
     return "\n".join(lines)
 
