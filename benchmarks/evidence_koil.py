@@ -2,8 +2,8 @@
 
     python benchmarks/evidence_koil.py --data DIR [--sets sonar,glass] [--jobs 2] [--markdown docs/evidence/koil.md]
 
-DIR holds each set as NAME.npz (`X`, `y`, `idx_cv`, optionally `idx_asso`) or as LIBSVM text (NAME, NAME.libsvm or
-NAME.svm) with the authors' NAME_IdxCv and NAME_IdxAsso beside it, as in github.com/zengjichuan/KOIL, folder dataset.
+DIR holds each set as NAME.npz (`X`, `y`, `idx_cv`, optionally `idx_asso`) or as the authors publish it: NAME,
+NAME_IdxCv, NAME_IdxAsso, as in github.com/zengjichuan/KOIL, folder dataset.
 
 Protocol. Features in [0, 1] (scaled over the file if they are not), rows in file order, +1 the rare class. Run 5 r + j:
 the rows with idx_cv[:, r] == j are the test set, the others the stream, one pass. C in 2^[-10:10] and gamma in
@@ -32,14 +32,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lopsided import KOIL
+from lopsided.datasets import load_from_folder
+from lopsided.datasets.dataset import scale_to_unit_interval
+from lopsided.evaluate import Split, fold_splits, inner_labellings
 from lopsided.metrics import auroc
-from lopsided.streams import open_stream
+from pages import write_measured
 
 LEARNERS = {"rs++": ("RS++", "reservoir"), "fifo++": ("FIFO++", "fifo")}
 REPETITIONS, FOLDS = 4, 5
 SEED_SETS = 10  # the first is the one that is reported
 TOLERANCE = 0.01
-MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 # Mean and standard deviation of AUC, KOIL_RS++ and KOIL_FIFO++. J. Hu, "Kernelized Online Imbalanced Learning", MPhil
 # thesis, The Chinese University of Hong Kong, 2015, Table 3.3.
@@ -120,80 +122,32 @@ class Problem:
 
     X: np.ndarray
     y: np.ndarray
-    outer: np.ndarray
+    splits: list[Split]
     inner: np.ndarray
     remarks: tuple[str, ...]
 
     def split(self, run: int) -> tuple[np.ndarray, np.ndarray]:
         """Training and test rows of run 1, 2, ..., 20."""
-        repetition, fold = divmod(run - 1, FOLDS)
-        is_test = self.outer[:, repetition] == fold + 1
-        return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+        return self.splits[run - 1].train, self.splits[run - 1].test
 
 
 @lru_cache(maxsize=2)
 def load(folder: Path, name: str) -> Problem:
-    parts = _read(folder, name)
-    X, y = np.ascontiguousarray(parts["X"], dtype=np.float64), np.where(parts["y"] == 1, 1, -1)
+    try:
+        dataset = load_from_folder(folder, name)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    X = dataset.X if isinstance(dataset.X, np.ndarray) else dataset.X.toarray()
     remarks = []
     if X.min() < 0 or X.max() > 1:
-        low, width = X.min(axis=0), np.ptp(X, axis=0)
-        X = (X - low) / np.where(width > 0, width, 1.0)
+        X = scale_to_unit_interval(X)
         remarks.append("features scaled to [0, 1]")
-    round_robin = np.arange(y.size) % FOLDS + 1
-    if "idx_cv" in parts:
-        outer = parts["idx_cv"].astype(int)
-    else:
-        draw = np.random.default_rng(0)
-        outer = np.stack([draw.permutation(round_robin) for _ in range(REPETITIONS)], axis=1)
+    if dataset.folds is None:
         remarks.append("no published folds: 4 repetitions of a random 5-fold split (seed 0)")
-    if outer.shape != (y.size, REPETITIONS) or set(np.unique(outer)) != set(range(1, FOLDS + 1)):
-        raise SystemExit(f"The folds of {name} must be {y.size} x {REPETITIONS} numbers from 1 to {FOLDS}.")
-    n_train = int((outer[:, 0] != 1).sum())
-    by_position = round_robin[:n_train]
-    if "idx_asso" in parts:
-        inner = parts["idx_asso"][:n_train].astype(int)
-        inner = np.where(inner == 0, by_position[:, None], inner)  # 0: lost in the published file
-    else:
-        draw = np.random.default_rng(0)
-        others = [draw.permutation(by_position) for _ in range(REPETITIONS - 1)]
-        inner = np.stack([by_position, *others], axis=1)
+    if dataset.inner_folds is None:
         remarks.append("no published inner folds: round robin, then 3 random ones (seed 0)")
-    return Problem(X, y, outer, inner, tuple(remarks))
-
-
-def _read(folder: Path, name: str) -> dict[str, np.ndarray]:
-    packed = folder / f"{name}.npz"
-    if packed.exists():
-        with np.load(packed) as file:
-            return {key: file[key] for key in ("X", "y", "idx_cv", "idx_asso") if key in file.files}
-    for path in (folder / name, folder / f"{name}.libsvm", folder / f"{name}.svm"):
-        if path.is_file():
-            break
-    else:
-        raise SystemExit(f"There is no {name}.npz, {name}, {name}.libsvm or {name}.svm in the folder given by --data.")
-    stream = open_stream(path)
-    if stream.labels.tolist() not in ([-1, 1], [0, 1]):
-        raise SystemExit(f"The labels of {name} must be -1 and +1 (or 0 and 1), got {stream.labels.tolist()}.")
-    batches = list(stream)
-    rows = [batch.X if isinstance(batch.X, np.ndarray) else batch.X.toarray() for batch in batches]
-    width = max(part.shape[1] for part in rows)
-    parts = {
-        "X": np.vstack([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in rows]),
-        "y": np.concatenate([batch.y for batch in batches]),
-    }
-    for key, suffix in (("idx_cv", "_IdxCv"), ("idx_asso", "_IdxAsso")):
-        if (folder / f"{name}{suffix}").is_file():
-            parts[key] = _digits((folder / f"{name}{suffix}").read_bytes())
-    return parts
-
-
-def _digits(text: bytes) -> np.ndarray:
-    """Rows of four one-digit numbers; where the published files have NUL bytes the number is lost, and is 0 here."""
-    if b"\0" not in text:
-        return np.array(text.split(), dtype=int).reshape(-1, REPETITIONS)
-    by_position = np.frombuffer(text, dtype=np.uint8).reshape(-1, 2 * REPETITIONS + 1)[:, : 2 * REPETITIONS : 2]
-    return np.where(by_position == 0, 0, by_position.astype(int) - ord("0"))
+    splits = fold_splits(dataset)
+    return Problem(X, dataset.y, splits, inner_labellings(dataset, splits[0]), tuple(remarks))
 
 
 # --- one task of a worker ---------------------------------------------------------------------------------------------
@@ -211,7 +165,7 @@ def _auc(problem: Problem, policy: str, pair: tuple[int, int], train: np.ndarray
         compensate=True,
         random_state=seed,
     )
-    learner.partial_fit(problem.X[train], problem.y[train], classes=[-1, 1])
+    learner.partial_fit(problem.X[train], problem.y[train], classes=[0, 1])
     return auroc(problem.y[test], learner.decision_function(problem.X[test]))
 
 
@@ -428,17 +382,6 @@ def report(rows: list[Row], arguments: argparse.Namespace) -> str:
     )
 
 
-def write_page(path: Path, text: str) -> None:
-    """Put the text between the marks of the page; a page that is not there, or has no marks, gets them."""
-    begin, end = MARKS
-    page = path.read_text(encoding="utf-8") if path.exists() else "# KOIL next to its published figures\n"
-    if begin not in page or end not in page:
-        page = f"{page}\n{begin}\n{end}\n"
-    page = f"{page.split(begin)[0]}{begin}\n\n{text}\n\n{end}{page.split(end)[1]}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
-
-
 def _names(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
@@ -460,7 +403,7 @@ def main() -> None:
     text = report(experiment(arguments, Console(stderr=True)), arguments)
     print(text)
     if arguments.markdown:
-        write_page(arguments.markdown, text)
+        write_measured(arguments.markdown, text)
 
 
 if __name__ == "__main__":

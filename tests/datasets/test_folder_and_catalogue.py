@@ -37,6 +37,23 @@ def test_every_kind_of_file_is_found_and_read(folder):
     assert text.X.shape == (20, 3) and np.array_equal(text.y, dense.y)
 
 
+def test_files_as_the_authors_of_koil_published_them(folder):
+    expected = load_from_folder(folder, "dense")
+    lines = [
+        f"{2 * label - 1:+d} 1:{a!r} 2:{b!r} 3:{c!r}"
+        for (a, b, c), label in zip(expected.X.tolist(), expected.y, strict=True)
+    ]
+    (folder / "published").write_text("\n".join(lines) + "\n")
+    text = "".join("".join(f"{fold}\t" for fold in row) + "\n" for row in expected.folds)
+    (folder / "published_IdxCv").write_text(text)
+    damaged = bytearray(text.encode())
+    damaged[9:18] = bytes(9)  # a line of NUL bytes, as one of the published files has
+    (folder / "published_IdxAsso").write_bytes(damaged)
+    found = load_from_folder(folder, "published")
+    assert np.array_equal(found.folds, expected.folds) and np.allclose(found.X, expected.X)
+    assert (found.inner_folds[1] == 0).all() and np.array_equal(found.inner_folds[2:], expected.folds[2:])
+
+
 def test_a_training_and_a_test_file_can_be_taken_together(folder):
     both = load("dense+test", data=folder)
     assert both.n_rows == 25 and both.n_train == 20

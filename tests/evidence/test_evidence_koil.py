@@ -54,7 +54,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_from_files_to_page(folder: Path) -> None:
-    page = folder / "docs" / "koil.md"
+    page = folder / "koil.md"
+    page.write_text("# KOIL\n\n<!-- measured: begin -->\n<!-- measured: end -->\n")
     options = ("--sets", "packed,text,bare", "--runs", "2", "--grid", "small", "--jobs", "1")
     done = run("--data", str(folder), *options, "--markdown", str(page))
     assert done.returncode == 0, done.stderr
@@ -72,4 +73,4 @@ def test_from_files_to_page(folder: Path) -> None:
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     done = run("--data", str(tmp_path), "--sets", "nothing")
     assert done.returncode == 1
-    assert "There is no nothing.npz" in done.stderr
+    assert "must be one of those there (none), got 'nothing'" in done.stderr

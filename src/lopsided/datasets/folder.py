@@ -1,4 +1,4 @@
-"""Sets in a folder of the user's: npz, LIBSVM, CSV or Parquet files, one set a file."""
+"""Sets in a folder of the user's: npz, LIBSVM, CSV or Parquet files, one set a file, or KOIL's published files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from lopsided.datasets.dataset import Dataset
 from lopsided.streams import open_stream
 
 _SUFFIXES = (".npz", ".libsvm", ".svm", ".svmlight", ".csv", ".tsv", ".parquet")
+# As in github.com/zengjichuan/KOIL, folder dataset: NAME is LIBSVM text, with its folds beside it.
+_FOLDS, _INNER_FOLDS = "_IdxCv", "_IdxAsso"
 _NEEDED = "X and y, or data, indices, indptr, shape and y"
 
 
@@ -22,6 +24,9 @@ def folder_sets(folder: str | Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise ValueError(f"The folder of data sets must be an existing folder, got {str(folder)!r}.")
     found: dict[str, Path] = {}
+    for folds in folder.glob(f"*{_FOLDS}"):
+        if (rows := folds.with_name(folds.name.removesuffix(_FOLDS))).is_file():
+            found[rows.name] = rows
     for suffix in reversed(_SUFFIXES):
         for path in folder.glob(f"*{suffix}"):
             if suffix != ".npz" or _is_set(path):
@@ -35,6 +40,7 @@ def load_from_folder(folder: str | Path, name: str) -> Dataset:
     An npz file holds `X` (rows x features) or the parts of a CSR matrix (`data`, `indices`, `indptr`, `shape`), and `y`
     with two labels, of which the larger is the class that matters. It may hold `idx_cv` and `idx_asso` (folds for
     testing and for tuning, numbers from 1) and `n_train`. Of other files the label is as `lopsided evaluate` finds it.
+    Folds may also lie beside the file as text, NAME_IdxCv and NAME_IdxAsso, as the authors of KOIL published theirs.
     `NAME+test` is NAME followed by NAME_test, with `n_train` between them.
     """
     sets = folder_sets(folder)
@@ -86,10 +92,24 @@ def _from_rows(path: Path, name: str) -> Dataset:
     stream = open_stream(path)
     batches = list(stream)
     dense = all(isinstance(batch.X, np.ndarray) for batch in batches)
-    X = np.vstack([batch.X for batch in batches]) if dense else csr_array(vstack([batch.X for batch in batches]))
+    X: Any = np.vstack([batch.X for batch in batches]) if dense else csr_array(vstack([batch.X for batch in batches]))
     names = stream.feature_names or [f"x{position}" for position in range(1, X.shape[1] + 1)]
     y = _signs(path, np.concatenate([batch.y for batch in batches]))
-    return Dataset(name, X, y, names, str(path), "as it is in the file")
+    folds, inner = _digits(path.with_name(f"{name}{_FOLDS}")), _digits(path.with_name(f"{name}{_INNER_FOLDS}"))
+    if folds is not None and not dense:
+        X = X.toarray()
+    return Dataset(name, X, y, names, str(path), "as it is in the file", folds=folds, inner_folds=inner)
+
+
+def _digits(path: Path) -> NDArray[np.int64] | None:
+    """Rows of four one-digit numbers; where a published file has NUL bytes the number is lost, and is 0 here."""
+    if not path.is_file():
+        return None
+    text = path.read_bytes()
+    if b"\0" not in text:
+        return np.array(text.split(), dtype=np.int64).reshape(-1, 4)
+    by_position = np.frombuffer(text, dtype=np.uint8).reshape(-1, 9)[:, :8:2].astype(np.int64)
+    return np.where(by_position == 0, 0, by_position - ord("0"))
 
 
 def _signs(path: Path, y: NDArray[Any]) -> NDArray[np.int64]:
