@@ -1,8 +1,8 @@
 """Numbers written in decimal, read from bytes: correctly rounded, as Python reads them, or not at all.
 
 The digits make a whole number w, the point and the exponent a power q, and w 10^q is rounded by one or two products of
-64 bits with a table of powers of five (Lemire, Number parsing at a gigabyte per second, 2021). What that cannot decide
-(more than 19 digits, results that are subnormal or infinite) is left to the caller, who has Python for it.
+64 bits with a table of powers of five (Lemire, Number parsing at a gigabyte per second, 2021); where w and the power of
+ten are both float64 numbers, one division or product does it (Clinger, 1990). What cannot be decided (more than 19 digits, results that are subnormal or infinite) is left to the caller, who has Python for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.compiled import Integers, compiled_as_written
+from lopsided.core.exponential import bits_of
 
 # Bytes of a text, and words of 64 bits: to NumPy's types these are too narrow to be mixed with plain numbers.
 Bytes: TypeAlias = Any
@@ -29,6 +30,8 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 _NINE_BITS = np.uint64(0x1FF)
 _ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HIDDEN_BIT = np.uint64(1 << 52)
+_LARGEST_EXACT, _MOST_TENS = np.uint64(1 << 53), 22
+_TENS = np.array([float(10**power) for power in range(_MOST_TENS + 1)])
 
 
 def _powers_of_five() -> npt.NDArray[np.uint64]:
@@ -78,6 +81,11 @@ def _rounded(digits: Bits, power: Any, powers: Bits) -> tuple[Bits, bool]:
     """The bits of digits times 10^power as a float64, and whether they are known."""
     if digits == _U0:
         return _U0, True
+    if digits <= _LARGEST_EXACT and -_MOST_TENS <= power <= _MOST_TENS:
+        # Both are exact as float64, so one operation rounds once, and rightly.
+        value = np.float64(digits)
+        value = value / _TENS[-power] if power < 0 else value * _TENS[power]
+        return np.uint64(bits_of(value)), True  # type: ignore[call-arg]
     if power < _SMALLEST_POWER or power > _LARGEST_POWER:
         return _U0, False
     zeros = _leading_zeros(digits)
