@@ -2,7 +2,8 @@
 
 The digits make a whole number w, the point and the exponent a power q, and w 10^q is rounded by one or two products of
 64 bits with a table of powers of five (Lemire, Number parsing at a gigabyte per second, 2021); where w and the power of
-ten are both float64 numbers, one division or product does it (Clinger, 1990). What cannot be decided (more than 19 digits, results that are subnormal or infinite) is left to the caller, who has Python for it.
+ten are both float64 numbers, one division or product does it (Clinger, 1990). What cannot be decided (more than 19
+digits, results that are subnormal or infinite) is left to the caller, who has Python for it.
 """
 
 from __future__ import annotations
