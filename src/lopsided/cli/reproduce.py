@@ -108,12 +108,17 @@ def _print_result(table: Any, results: Any) -> None:
 
     console = Console()
     for grid in result_grids(table, results):
-        shown = Table(box=SIMPLE_HEAD)
-        for position, heading in enumerate(grid.headings):
-            shown.add_column(heading, justify="right" if position else "left", no_wrap=True)
-        for row in grid.rows:
-            shown.add_row(*row)
-        console.print(shown)
+        first = 2 + max(len(row[0]) for row in [grid.headings, *grid.rows])
+        cell = 2 + max((len(text) for row in grid.rows for text in row[1:]), default=1)
+        together = max(1, (console.width - first - 2) // cell)  # as many sets side by side as fit
+        for begin in range(1, len(grid.headings), together):
+            shown = Table(box=SIMPLE_HEAD)
+            columns = [0, *range(begin, min(begin + together, len(grid.headings)))]
+            for column in columns:
+                shown.add_column(grid.headings[column], justify="right" if column else "left", no_wrap=True)
+            for row in grid.rows:
+                shown.add_row(*(row[column] for column in columns))
+            console.print(shown)
     if results:
         console.print(verdict_sentence(table, results).replace("**", ""), highlight=False)
 
