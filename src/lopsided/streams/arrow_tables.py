@@ -15,8 +15,7 @@ from lopsided.streams.sources import ByteSource
 
 PARQUET_MAGIC = b"PAR1"
 ARROW_MAGIC = b"ARROW1"
-_ROWS_AT_A_TIME = 32_768
-_BUFFER = 1 << 20  # bytes of a column that are read at once
+_ROWS_AT_A_TIME = 8_192
 
 
 class ArrowTable:
@@ -84,7 +83,7 @@ def _parquet(source: ByteSource) -> tuple[list[str], Iterator[Any]]:
         raise StreamError(
             source.name, None, None, "must be a file to be read as Parquet, whose index is at its end", "a pipe"
         )
-    file = pq.ParquetFile(source.name, pre_buffer=False, buffer_size=_BUFFER)
+    file = pq.ParquetFile(source.name, pre_buffer=False)
     return file.schema_arrow.names, file.iter_batches(batch_size=_ROWS_AT_A_TIME, use_threads=False)
 
 

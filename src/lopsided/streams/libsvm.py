@@ -97,8 +97,8 @@ def read_block(block: Block) -> SparseRows:
     from lopsided.core.svmlight import read_rows
 
     text = np.frombuffer(block.data, dtype=np.uint8)
-    # A row takes two bytes at least and a pair four; room that is not written to costs nothing, counting does.
-    most_rows, most_pairs = len(block.data) // 2 + 1, len(block.data) // 4 + 1
+    # A pair takes four bytes at least; room that is not written to costs nothing, counting so many colons does.
+    most_rows, most_pairs = block.data.count(b"\n") + 1, len(block.data) // 4 + 1
     label_bits, value_bits = np.empty(most_rows, dtype=np.uint64), np.empty(most_pairs, dtype=np.uint64)
     starts, features = np.empty(most_rows + 1, dtype=np.int64), np.empty(most_pairs, dtype=np.int32)
     starts[0] = 0
