@@ -38,6 +38,7 @@ FIRST_HALF = [
 SECOND_HALF = ["poker-8-9_vs_6", "yeast6", "shuttle-2_vs_5", "kr-vs-k-zero_vs_eight", "xor"]
 BEST = {"regularization": "auto", "focus": 6.0}
 Make = Callable[[int], Any]
+Scores = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def streams_of(name: str, orders: int = ORDERS) -> list[Dataset]:
@@ -112,6 +113,14 @@ def table_of_choices() -> list[str]:
     return lines
 
 
+def scorers(ours: dict[str, Callable[[], Any]], others: list[str]) -> dict[str, Scores]:
+    """Progressive scores of learners here and of competitors, by name."""
+    makers = ours | {COMPETITORS[name].summary: lambda name=name: competitor(name) for name in others}
+    return {
+        name: (lambda X, y, make=make: make().progressive_scores(X, y, classes=[0, 1])) for name, make in makers.items()
+    }
+
+
 def table_of_learners() -> list[str]:
     """Everybody on the first order of every stream."""
     ours: dict[str, Callable[[], Any]] = {
@@ -124,11 +133,7 @@ def table_of_learners() -> list[str]:
         "FourierRanker, 'auto', focus=6": lambda: lp.FourierRanker(**BEST, random_state=0),
         "ExpertPool.default()": lambda: lp.ExpertPool.default(n_jobs=1, random_state=0),
     }
-    others = {COMPETITORS[name].summary: lambda name=name: competitor(name) for name in installed()}
-    contestants: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-        name: (lambda X, y, make=make: make().progressive_scores(X, y, classes=[0, 1]))
-        for name, make in (ours | others).items()
-    }
+    contestants = scorers(ours, installed())
     streams = [streams_of(name, 1)[0] for name in FIRST_HALF + SECOND_HALF]
     lines = ["| AUC / average precision | " + " | ".join(stream.name for stream in streams) + " | mean | us |"]
     lines.append("|---|" + "---|" * (len(streams) + 2))
@@ -149,16 +154,13 @@ def table_of_learners() -> list[str]:
 
 def table_of_unseen_sets() -> list[str]:
     """What was chosen, on sets that had no part in it: means, and the paired difference from the default."""
-    contestants: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
-        "FourierRanker": lambda X, y: lp.FourierRanker(random_state=0).progressive_scores(X, y, classes=[0, 1]),
-        "'auto', focus=6": lambda X, y: lp.FourierRanker(**BEST, random_state=0).progressive_scores(
-            X, y, classes=[0, 1]
-        ),
-        "ExpertPool.default()": lambda X, y: lp.ExpertPool.default(n_jobs=1, random_state=0).progressive_scores(
-            X, y, classes=[0, 1]
-        ),
-        "KOIL": lambda X, y: lp.KOIL(random_state=0).progressive_scores(X, y, classes=[0, 1]),
-    } | {name: scores for name, scores in installed().items() if name.startswith("LightGBM")}
+    ours = {
+        "FourierRanker": lambda: lp.FourierRanker(random_state=0),
+        "'auto', focus=6": lambda: lp.FourierRanker(**BEST, random_state=0),
+        "ExpertPool.default()": lambda: lp.ExpertPool.default(n_jobs=1, random_state=0),
+        "KOIL": lambda: lp.KOIL(random_state=0),
+    }
+    contestants = scorers(ours, [name for name in installed() if name == "lightgbm"])
     sets = [load_keel(name) for name in keel_available() if name not in FIRST_HALF + SECOND_HALF]
     sets = [data for data in sets if data.n_rows >= 900 and data.y.sum() >= 15]
     found = {
