@@ -56,6 +56,12 @@ def test_a_table_is_made_again_logged_and_indexed(lopsided, folder, tmp_path):
     again = lopsided(*arguments, "--json")
     assert "1/2" not in again.stderr  # what is logged is not run again
     assert json.loads(again.stdout)["table"] == "koil-3.2"
+    written = (tmp_path / "out" / "koil-3.2.md").read_text()
+    assert "lopsided reproduce koil-3.2 --data DIR --sets Syn1 --runs 3 --quick" in written
+    (tmp_path / "out" / "koil-3.2.md").unlink()
+    pages = lopsided("reproduce", "koil-3.2", "--quick", "--pages", "--output", tmp_path / "out")
+    assert pages.returncode == 0 and "1/2" not in pages.stderr
+    assert "- Syn2: not run." in (tmp_path / "out" / "koil-3.2.md").read_text()
     index = lopsided("reproduce", "index", "--output", tmp_path / "out")
     assert index.returncode == 0 and "[koil-3.2](koil-3.2.md)" in index.stdout
 
@@ -63,3 +69,4 @@ def test_a_table_is_made_again_logged_and_indexed(lopsided, folder, tmp_path):
 def test_a_table_that_is_not_known_or_has_no_set_here_is_refused(refused):
     assert "must be one of koil-3.2" in refused("reproduce", "table-7")
     assert "none is at hand without --data" in refused("reproduce", "koil-3.2")
+    assert "needs the log" in refused("reproduce", "koil-3.2", "--pages")

@@ -27,6 +27,7 @@ import click
 @click.option(
     "--output", type=click.Path(), default="reproduced", show_default=True, help="Folder for what is written."
 )
+@click.option("--pages", is_flag=True, help="Run nothing: write the pages of what the log holds.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def reproduce(
@@ -38,6 +39,7 @@ def reproduce(
     tune: str,
     data: str | None,
     output: str,
+    pages: bool,
     jobs: int,
     as_json: bool,
 ) -> None:
@@ -58,30 +60,35 @@ def reproduce(
         return
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.comparison import outcomes
-    from lopsided.reproduce.pages import summary, written
+    from lopsided.reproduce.pages import command_for, left_out, summary, written
     from lopsided.reproduce.registry import table_named
     from lopsided.reproduce.running import QUICK_RUNS, cells, run_table, sets_at_hand
     from lopsided.reproduce.table import Effort
 
     chosen = table_named(table)
     effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick, tune == "each")
-    at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
-    if not at_hand.ready:
-        raise click.UsageError(
-            f"The table {table} needs at least one of its sets ({', '.join(chosen.sets)}); none is at hand without "
-            "--data; `lopsided datasets` says how to get them"
-        )
     log = RunLog(folder / f"{table}{'.quick' if quick else ''}{'.each' if tune == 'each' else ''}.jsonl")
-    wanted = cells(chosen, at_hand, _names(methods, ";"))
-    with _progress(f"{table}", len(wanted)) as (advance, say):
-        for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):
-            advance(step.done, f"{step.set_name} {step.method}")
-            if step.error:
-                say(f"{step.set_name} {step.method} failed: {step.error}")
-    paths = written(chosen, log, at_hand.missing, folder, _command(table, sets, methods, runs, quick))
+    missing = left_out(chosen, log)
+    if not pages:
+        at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
+        if not at_hand.ready:
+            raise click.UsageError(
+                f"The table {table} needs at least one of its sets ({', '.join(chosen.sets)}); none is at hand without "
+                "--data; `lopsided datasets` says how to get them"
+            )
+        wanted = cells(chosen, at_hand, _names(methods, ";"))
+        with _progress(f"{table}", len(wanted)) as (advance, say):
+            for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):
+                advance(step.done, f"{step.set_name} {step.method}")
+                if step.error:
+                    say(f"{step.set_name} {step.method} failed: {step.error}")
+        missing = left_out(chosen, log) | at_hand.missing
+    elif not log.entries:
+        raise click.UsageError(f"The option --pages needs the log {log.path}, got none; leave it out to run the table")
+    paths = written(chosen, log, missing, folder, command_for(chosen, log, quick=quick))
     results = outcomes(chosen, log)
     if as_json:
-        click.echo(json.dumps(summary(chosen, results, at_hand.missing)))
+        click.echo(json.dumps(summary(chosen, results, missing)))
     else:
         _print_result(chosen, results)
     click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
@@ -89,14 +96,6 @@ def reproduce(
 
 def _names(text: str | None, separator: str) -> list[str] | None:
     return [part.strip() for part in text.split(separator) if part.strip()] if text else None
-
-
-def _command(table: str, sets: str | None, methods: str | None, runs: int | None, quick: bool) -> str:
-    parts = ["lopsided reproduce", table, "--data DIR"]
-    for name, value in (("--sets", sets), ("--methods", methods), ("--runs", runs)):
-        if value is not None:
-            parts.append(f"{name} {json.dumps(value) if ' ' in str(value) else value}")
-    return " ".join(parts + (["--quick"] if quick else []))
 
 
 def _print_result(table: Any, results: Any) -> None:

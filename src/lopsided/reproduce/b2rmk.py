@@ -32,7 +32,7 @@ def _online(set_name: str) -> Mapping[str, Method]:
     pool = bayes_pool()
     together = Sum(pool)
     costs = [2.0**exponent for exponent in range(-6, 11, 2)]
-    methods = {"OB2RMK": Method(OB2RMK), "B2RMK": Method(B2RMK, most_rows=_MOST_BATCH_ROWS)}
+    methods = {"OB2RMK": Method(OB2RMK, takes_start=True), "B2RMK": Method(B2RMK, most_rows=_MOST_BATCH_ROWS)}
     for policy, name in (("reservoir", "RS"), ("fifo", "FIFO")):
         koil = built(KOIL, policy=policy, budget=100, n_neighbors=10, learning_rate=0.01)
         methods[f"KOIL_u_{name}++"] = Method(koil, grid(kernel=[together], C=costs))
@@ -52,14 +52,12 @@ def after_a_start(table: Table, set_name: str, method_name: str, dataset: Datase
     splits = fold_splits(dataset)[: effort.runs]
     start = max(20, round(dataset.n_rows / 10))
     first = splits[0].train[:start]
-    parameters = {"warm_up": start} if method_name == "OB2RMK" or " @ " in method_name else {}
+    parameters = dict(method.settings[0]) | ({"warm_up": start} if method.takes_start else {})
     if len(method.settings) > 1:
         draw = np.random.default_rng(0)
         labellings = np.stack([draw.permutation(np.arange(first.size) % 5 + 1) for _ in range(_REPETITIONS)], axis=1)
         settings = method.settings[::6] if effort.quick else method.settings
         parameters = tune(method.make, settings, dataset.X[first], dataset.y[first], labellings).parameters
-    elif method.settings[0]:
-        parameters = dict(method.settings[0])
     return [
         tested(
             table,

@@ -39,6 +39,34 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     return paths + ([folder / f"{table.name}.png"] if drawing else [])
 
 
+def command_for(table: Table, log: RunLog, *, quick: bool = False) -> str:
+    """The command that makes what the log holds; runs are named if all cells have the same number, and not the usual."""
+    sets, runs = _sets_run(table, log), _runs(table, log)
+    parts = [f"lopsided reproduce {table.name} --data DIR --sets {','.join(sets)}"]
+    if len(runs) == 1 and runs != [table.runs]:
+        parts.append(f"--runs {runs[0]}")
+    return " ".join(parts + (["--quick"] if quick else []))
+
+
+def left_out(table: Table, log: RunLog) -> dict[str, str]:
+    """What the log does not hold: sets that cannot be had or were not run, and runs."""
+    missing, runs = dict(table.impossible), _runs(table, log)
+    missing |= {name: "not run" for name in table.sets if name not in _sets_run(table, log)}
+    if len(runs) > 1:
+        missing["runs"] = f"between {runs[0]} and {runs[-1]} a cell, instead of {table.runs}"
+    return missing
+
+
+def _sets_run(table: Table, log: RunLog) -> list[str]:
+    return [name for name in table.sets if any(entry["set"] == name for entry in log.entries)]
+
+
+def _runs(table: Table, log: RunLog) -> list[int]:
+    """The different numbers of runs that cells have."""
+    cells = [(name, method) for name in _sets_run(table, log) for method in table.methods(name)]
+    return sorted({len(log.of(table.name, *cell)) for cell in cells} - {0})
+
+
 def summary(table: Table, results: Sequence[Outcome], missing: Mapping[str, str]) -> dict[str, object]:
     """For machines."""
     return {

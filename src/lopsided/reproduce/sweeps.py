@@ -161,7 +161,7 @@ def _bayes(parameter: str, values: tuple[float, ...]) -> Methods:
 
     def methods(set_name: str) -> Mapping[str, Method]:
         return {
-            f"{variant} @ {value:g}": Method(built(OB2RMK, variant=variant, **{parameter: value}))
+            f"{variant} @ {value:g}": Method(built(OB2RMK, variant=variant, **{parameter: value}), takes_start=True)
             for variant in ("default", "published")
             for value in values
         }

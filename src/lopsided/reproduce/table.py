@@ -22,11 +22,13 @@ class Method:
     """A column of a table: how to build the learner from tuned parameters, and among which to choose.
 
     `make(**parameters, random_state=seed)` builds it. `most_rows` keeps a method off sets on which it would take hours.
+    `takes_start` says that the labelled start of a table, where there is one, is the learner's `warm_up`.
     """
 
     make: Callable[..., Any]
     settings: Sequence[Mapping[str, Any]] = ({},)
     most_rows: int | None = None
+    takes_start: bool = False
 
 
 def built(kind: Any, **options: Any) -> Callable[..., Any]:
