@@ -40,7 +40,7 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
 
 
 def command_for(table: Table, log: RunLog, *, quick: bool = False) -> str:
-    """The command that makes what the log holds; runs are named if all cells have the same number, and not the usual."""
+    """The command that makes what the log holds; runs are named if all cells have as many, and not the usual number."""
     sets, runs = _sets_run(table, log), _runs(table, log)
     parts = [f"lopsided reproduce {table.name} --data DIR --sets {','.join(sets)}"]
     if len(runs) == 1 and runs != [table.runs]:
