@@ -5,8 +5,8 @@ then negatives) and their weights, and the scores of fresh points. Both sides dr
 
 No point occurs twice here. A perceptron that meets one again adds weights of +1 and -1 which cancel exactly, and the
 sign of what remains of the score is rounding; to BPA-S two points that are multiples of each other are as bad under a
-homogeneous polynomial. Nor do the Projectrons get a kernel whose rank their budget reaches: the inverse that they carry
-would be that of a singular matrix.
+homogeneous polynomial. Nor do the Projectrons get a kernel whose rank their budget reaches: the inverse that the naive
+ones carry would be that of a singular matrix.
 """
 
 from typing import NamedTuple

@@ -134,7 +134,7 @@ def score_at_slot(expansion: Expansion, points: Points, kernel: Kernel, slot: in
 @compiled
 def expansion_run(
     expansion: Expansion,
-    inverse: Floats,
+    factor: Floats,
     points: Points,
     kernel: Kernel,
     plan: PointwisePlan,
@@ -176,7 +176,7 @@ def expansion_run(
         scores[t] = finite(
             averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score
         )
-        slot = _step(expansion, inverse, points, kernel, plan, work, itself, score, y, importances[t], u)
+        slot = _step(expansion, factor, points, kernel, plan, work, itself, score, y, importances[t], u)
         if slot != NOT_STORED:
             store(points, slot, rows, t, norm)
             if ahead.dots.size:
@@ -196,7 +196,7 @@ def _stays_out(expansion: Expansion, plan: PointwisePlan, u: float) -> bool:
 @compiled
 def _step(
     expansion: Expansion,
-    inverse: Floats,
+    factor: Floats,
     points: Points,
     kernel: Kernel,
     plan: PointwisePlan,
@@ -219,7 +219,7 @@ def _step(
     if plan.projection != PLAIN:
         on_margin_errors = plan.projection == PROJECTING_ON_MARGIN_ERRORS
         return projectron_step(
-            expansion, inverse, plan.budget.size, plan.tolerance, on_margin_errors, work.row, itself, score, y,
+            expansion, factor, plan.budget.size, plan.tolerance, on_margin_errors, work.row, itself, score, y,
             importance, work.projection,
         )  # fmt: skip
     if weight == 0.0:

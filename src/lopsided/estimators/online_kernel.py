@@ -88,7 +88,7 @@ class OnlineKernelLearner(ExampleKeeper):
         self._expansion = empty_expansion(capacity)
         self._points = empty_points(n_features, capacity)
         side = capacity if self._plan.projection != PLAIN else 0
-        self._inverse = np.zeros((side, side))
+        self._factor = np.zeros((side, side))
         self._make_workspace()
 
     def _make_workspace(self) -> None:
@@ -103,7 +103,7 @@ class OnlineKernelLearner(ExampleKeeper):
     ) -> tuple[Any, ...]:
         # A threshold that is kept online wants to see every score.
         skips = not every_score and (self.threshold == "zero" or not isinstance(self.threshold, str))
-        model = (self._expansion, self._inverse, self._points, self._kernel, self._plan, skips)
+        model = (self._expansion, self._factor, self._points, self._kernel, self._plan, skips)
         return (*model, rows, signs, costs, draws, self._work, scores, NOT_AHEAD)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
@@ -147,14 +147,14 @@ class OnlineKernelLearner(ExampleKeeper):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         arrays = named_arrays(expansion=self._expansion) | points_arrays(self._points)
-        return arrays | {"inverse": self._inverse} if self._inverse.size else arrays
+        return arrays | {"factor": self._factor} if self._factor.size else arrays
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         fixed = self._plan.budget.size or self._plan.sample_budget
         self._expansion = restored_expansion(arrays, fixed or None)
         self._points = restored_points(arrays, self.n_features_in_, self._expansion.weights.size)
-        if self._inverse.size:
-            self._inverse = taken(arrays, "inverse", np.float64, self._inverse.shape)
+        if self._factor.size:
+            self._factor = taken(arrays, "factor", np.float64, self._factor.shape)
         self._make_workspace()
 
     @property

@@ -24,8 +24,7 @@ class Projectron(OnlineKernelLearner):
     Parameters
     ----------
     budget : B, the most vectors.
-    tol : an example nearer to the span than this share of its length is projected even if there is room. Where vectors
-        crowd together (few features, a wide kernel) the inverse loses its digits and scores may run away: 1e-4 helps.
+    tol : an example nearer to the span than this share of its squared length is projected even if there is room.
     kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
 
     Examples
@@ -89,8 +88,7 @@ class ProjectronPP(OnlineKernelLearner):
     Parameters
     ----------
     budget : B, the most vectors.
-    tol : an example nearer to the span than this share of its length is projected even if there is room. Where vectors
-        crowd together (few features, a wide kernel) the inverse loses its digits and scores may run away: 1e-4 helps.
+    tol : an example nearer to the span than this share of its squared length is projected even if there is room.
     kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
 
     Examples
