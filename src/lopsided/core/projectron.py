@@ -1,9 +1,9 @@
 """Projectron: instead of storing an example, spread it over the vectors that are there (Orabona, Keshet, Caputo 2009).
 
 With the Gram matrix K = L L' of the vectors, q = K^-1 k(x) is the projection of x on their span and
-delta^2 = k(x, x) - k(x).q its squared distance from it. L z = k(x) gives both: k(x).q = |z|^2 and L' q = z. One vector
-more is one row more, (z, delta). K^-1 itself would cost as much, and lose as many digits as delta^2 is small: L does not,
-since K changes by no more than rounding if L does. O(vectors^2) for an example that changes anything.
+delta^2 = k(x, x) - k(x).q its squared distance from it. L z = k(x) gives both: k(x).q = |z|^2, and L' q = z. One vector
+more is one row more, (z, delta). K^-1 would cost as much and lose as many digits as delta^2 is small; L keeps them.
+O(vectors^2) for an example that changes anything.
 """
 
 from __future__ import annotations

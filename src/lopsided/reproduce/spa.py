@@ -56,18 +56,18 @@ _TEST_BUDGET = {"a9a": 2079, "w7a": 3710, "codrna": 2386}
 
 
 def _test_file(set_name: str) -> Mapping[str, Method]:
-    gammas, rates = [2.0**exponent for exponent in range(-5, 4)], [0.01, 0.1, 1.0, 10.0]
-    both = grid(gamma=gammas, learning_rate=rates)
+    gammas = [2.0**exponent for exponent in range(-5, 6)]
+    both = grid(gamma=gammas, learning_rate=_RATES)
     budget = _TEST_BUDGET[set_name]
     return {
         "Pegasos": Method(Pegasos, grid(gamma=gammas, alpha=[1e-5, 1e-4, 1e-3])),
         "BOGD": Method(built(BOGD, budget=budget), both),
-        "BPA-S": Method(built(BPAS, budget=budget), grid(gamma=gammas, C=_CAPS)),
+        "BPA-S": Method(built(BPAS, budget=budget), grid(gamma=gammas, C=_RATES)),
         "OSKL-last": Method(built(OSKL, sparsity=3.0, average=False), both),
         "OSKL-avg": Method(built(OSKL, sparsity=3.0), both),
         "SPA-last": Method(built(SPA, sampling_scale=5.0, average=False), both),
         "SPA-avg": Method(built(SPA, sampling_scale=5.0), both),
-        "LIBSVM": Method(libsvm, grid(gamma=gammas[:6:2], C=[1.0, 10.0, 100.0])),
+        "LIBSVM": Method(libsvm, grid(gamma=gammas[::2], C=[1.0, 10.0, 100.0])),
     }
 
 
