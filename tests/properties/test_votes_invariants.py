@@ -1,6 +1,7 @@
 """What must hold for BOMKC and OMKC: the invariants of their specification that speak of several kernels, by number.
 
-Those of one kernel are in `test_online_kernel_invariants.py`. Streams and learners have different seeds.
+Those of one kernel are in `test_sampling_invariants.py`, `test_budget_invariants.py` and
+`test_kernel_learner_invariants.py`. Streams and learners have different seeds.
 """
 
 import pickle
