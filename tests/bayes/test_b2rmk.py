@@ -255,6 +255,28 @@ def test_a_step_without_a_finite_result_is_left_out_and_told():
     learner = lp.OB2RMK(warm_up=20).partial_fit(X, y)
     scores = learner.decision_function(X)
     with pytest.warns(lp.DivergenceWarning, match=r"scale the features"):
-        learner.learn_one(np.full(4, 1e200), 1)
+        learner.learn_one(np.full(4, 1e120), 1)
     assert learner.n_diverged_ == 1
     assert np.array_equal(learner.decision_function(X), scores)
+
+
+def test_what_waits_for_the_rare_class_is_bounded():
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(-1, 1, (200, 2)), np.zeros(200, dtype=int)
+    learner = lp.OB2RMK(warm_up=20, budget=15, max_sweeps=5).partial_fit(X, y)
+    assert learner._waiting.shape == (30, 4)
+    np.testing.assert_array_equal(learner._waiting[:, :2], X[-30:])
+    learner.partial_fit(X[:1] + 3, [1])
+    assert learner.n_support_ == 16
+    published = lp.OB2RMK("published", warm_up=20, budget=15).partial_fit(X[:100], y[:100])
+    assert published._waiting.shape == (100, 4)
+
+
+def test_a_row_without_finite_kernels_does_not_spoil_the_start():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (80, 2))
+    y = (X[:, 0] > 0.3).astype(int)
+    X[5] = 1e40
+    with pytest.warns(lp.DivergenceWarning):
+        learner = lp.OB2RMK(warm_up=20).partial_fit(X, y)
+    assert learner.n_diverged_ == 1 and np.ptp(learner.decision_function(X[:5])) > 0.0

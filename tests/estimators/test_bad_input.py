@@ -113,9 +113,9 @@ def test_enormous_but_finite_features_are_taken():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lp.DivergenceWarning)
         for _ in range(3):
-            model.learn_one([1e300, -1e300, 1e300], 1)
-            model.learn_one([1e200, 1e200, 1e200], 0)
-    assert np.isfinite(model.decision_function([[1e300, 1e300, -1e300], [1e160, 1e160, 1e160]])).all()
+            model.learn_one([1e149, -1e149, 1e149], 1)
+            model.learn_one([1e120, 1e120, 1e120], 0)
+    assert np.isfinite(model.decision_function([[1e149, 1e149, -1e149], [1e130, 1e130, 1e130]])).all()
     assert np.isfinite(model.decision_function(X)).all()
     assert model.n_diverged_ > 0
 
@@ -200,3 +200,29 @@ def test_a_bad_parameter_is_named_with_what_is_allowed(kind, parameters, sentenc
 def test_a_bad_kernel_is_refused(make):
     with pytest.raises(ParameterError, match=r"must .*Got"):
         make()
+
+
+def test_a_lone_one_keeps_its_role_when_its_partner_is_named():
+    for classes in ([1, 2], [5, 7]):
+        with pytest.raises(ValueError, match="must hold 1 in the role it has had so far, the rare class"):
+            lp.KOIL().partial_fit(X[:2], [1, 1]).partial_fit(X, Y, classes=classes)
+    model = lp.KOIL().partial_fit(X[:2], [1, 1]).partial_fit(X, np.where(Y == 1, 1, -1), classes=[-1, 1])
+    assert model.classes_.tolist() == [-1, 1]
+
+
+def test_a_refused_label_settles_nothing():
+    model = lp.KOIL().learn_one(X[0], 1)
+    with pytest.raises(ValueError, match="Only binary"):
+        model.learn_one(X[1], 2)
+    assert model.learn_one(X[1], -1).classes_.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("value", [1e200, -1e200])
+def test_a_feature_without_a_finite_square_is_refused(value):
+    model = lp.KOIL().partial_fit(X, Y)
+    wrong = np.array(X, dtype=float)
+    wrong[1, 0] = value
+    with pytest.raises(ValueError, match=r"must be below 1e\+150 in size.* Got .*e\+200"):
+        model.partial_fit(wrong, Y)
+    with pytest.raises(ValueError, match="below 1e150 in size"):
+        model.learn_one(wrong[1], 1)

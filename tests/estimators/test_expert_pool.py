@@ -10,6 +10,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.constraints import ParameterError
 from lopsided.datasets import four_clusters
+from lopsided.estimators.files import from_bytes, to_bytes
 from lopsided.metrics import AUPRC, AUROC, auroc, f1
 
 MEMBERS = [
@@ -213,3 +214,29 @@ def test_bad_parameters_get_a_sentence(options, words, stream):
 def test_infinite_sharpness_leaves_the_best(stream):
     learner = pool(sharpness=math.inf).fit(stream.X, stream.y)
     assert sorted(learner.expert_weights_)[-2:] == [0.0, 1.0]
+
+
+def test_one_by_one_a_pool_measures_members_that_leave_examples_unscored():
+    stream = four_clusters(400, 1200, random_state=3)
+    members = [lp.SPA(gamma=20.0, sampling_scale=8.0), lp.StreamPipeline(lp.OnlineScaler(), lp.SPA(gamma=2.0))]
+    whole, single = (lp.ExpertPool(clone(members), random_state=1) for _ in range(2))
+    whole.progressive_scores(stream.X, stream.y)
+    for x, y in zip(stream.X, stream.y, strict=True):
+        single.learn_one(x, y)
+    np.testing.assert_array_equal(single.expert_measures_["auroc"], whole.expert_measures_["auroc"])
+    from_bytes(to_bytes(single)).learn_one(stream.X[0], stream.y[0])
+
+
+def test_a_pool_in_a_pipeline_has_its_own_threshold(stream):
+    pipeline = lp.StreamPipeline(lp.OnlineScaler(), pool()).fit(stream.X, stream.y)
+    assert set(pipeline.predict(stream.X).tolist()) == {0, 1}
+    assert pipeline.threshold_ == pipeline._memory.threshold("f1") != 0.0
+
+
+@pytest.mark.parametrize("learner", [lp.OB2RMK(warm_up=1000), lp.FourierRanker(n_components=20, refresh=10_000)])
+def test_the_end_of_fit_reaches_the_members(learner):
+    stream = four_clusters(20, 40, random_state=3)
+    pipeline = lp.StreamPipeline(lp.OnlineScaler(), clone(learner)).fit(stream.X, stream.y)
+    member = lp.ExpertPool([clone(learner)]).fit(stream.X, stream.y).members_[0]
+    for model in (pipeline, member):
+        assert np.ptp(model.decision_function(stream.X)) > 0.0

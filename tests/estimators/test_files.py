@@ -255,3 +255,20 @@ def test_another_processor_agrees_to_nine_digits(stream, tmp_path):
     data = lp.datasets.overlapping(1000, 6, rare=0.2, random_state=0)
     here = lp.KOIL(gamma=0.2, budget=30, random_state=0).progressive_scores(data.X, data.y)
     assert np.abs(np.load(tmp_path / "generic.npy") - here).max() < 1e-9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no modes of files elsewhere")
+def test_a_file_is_as_readable_as_any_other(stream, tmp_path):
+    (tmp_path / "other").write_bytes(b"")
+    lp.KOIL(random_state=0).fit(stream.X, stream.y).save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_what_could_not_be_read_again_is_not_written(stream, tmp_path):
+    model = lp.KOIL(random_state=0).fit(stream.X, stream.y)
+    model.save(tmp_path / "model")
+    before = (tmp_path / "model").read_bytes()
+    model._memory.positive[0] = np.nan
+    with pytest.raises(ModelFileError, match="must be finite"):
+        model.save(tmp_path / "model")
+    assert (tmp_path / "model").read_bytes() == before

@@ -1,6 +1,7 @@
 """Labels that come late: what a row is scored by."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lopsided as lp
@@ -49,3 +50,11 @@ def test_no_delay_is_test_then_train():
 def test_other_delays_are_refused(delays):
     with pytest.raises(ValueError, match="whole numbers >= 0"):
         delayed_scores(lp.KOIL(), np.zeros((2, 1)), [0, 1], delays)
+
+
+def test_a_data_frame_and_a_single_class_are_taken():
+    stream = four_clusters(20, 80, random_state=1)
+    frame = pd.DataFrame(stream.X, columns=["a", "b"])
+    late, expected = (delayed_scores(lp.KOIL(gamma=20.0, random_state=0), X, stream.y, 5) for X in (frame, stream.X))
+    np.testing.assert_array_equal(late, expected)
+    assert delayed_scores(lp.KOIL(random_state=0), stream.X, np.zeros(100, dtype=int), 5).size == 100

@@ -67,19 +67,6 @@ def test_many_examples_are_all_kept(stream):
     np.testing.assert_array_equal(evaluation.scores, KOIL(random_state=0).progressive_scores(X, y))
 
 
-def test_the_decision_is_the_learners_own_as_it_stood_before_the_rows(stream):
-    size = 50
-    learner, called = KOIL(threshold="f1", random_state=0), []
-    for X, y in in_batches(stream.X, stream.y, size):
-        threshold = learner.threshold_ if called else 0.0
-        called.append(learner.progressive_scores(X, y) > threshold)
-    evaluation = Evaluation(KOIL(threshold="f1", random_state=0), every=size)
-    last = list(evaluation.run([(stream.X, stream.y)]))[-1]
-    np.testing.assert_array_equal(evaluation.called, np.concatenate(called))
-    assert last.f1 == pytest.approx(f1_score(stream.y, np.concatenate(called)))
-    assert evaluation.accuracy == np.mean(np.concatenate(called) == stream.y)
-
-
 def test_a_rule_for_all_learners_is_that_of_a_learner_which_has_it(stream):
     own = Evaluation(KOIL(threshold="f1", random_state=0), every=50)
     imposed = Evaluation(KOIL(random_state=0), every=50, threshold="f1")
@@ -181,3 +168,32 @@ def test_what_cannot_be_evaluated_is_refused(stream):
         Evaluation(KOIL(), threshold="best")
     with pytest.raises(ParameterError, match=r"must be two, announced by 'classes' .* Got \[0\]"):
         RowByRow(SGDClassifier()).progressive_scores(stream.X[:2], [0, 0])
+
+
+@pytest.mark.parametrize("rule", ["f1", "gmean", "rate:0.2"])
+def test_a_threshold_kept_online_does_not_depend_on_the_pieces_in_which_rows_come(rule, stream):
+    def judged(learner, size, every, **options):
+        evaluation = Evaluation(learner, every=every, **options)
+        list(evaluation.run(in_batches(stream.X, stream.y, size)))
+        return evaluation
+
+    own = [judged(KOIL(gamma=20.0, threshold=rule, random_state=0), *pieces) for pieces in ((300, 1000), (7, 1000))]
+    given = [judged(KOIL(gamma=20.0, random_state=0), *pieces, threshold=rule) for pieces in ((300, 10), (300, 250))]
+    for other in (own[1], *given):
+        np.testing.assert_array_equal(other.called, own[0].called)
+    plain = judged(KOIL(gamma=20.0, random_state=0), 300, 1000)
+    assert (own[0].called != plain.called).any()
+
+
+def test_a_threshold_kept_online_is_that_of_the_rows_before(stream):
+    evaluation = Evaluation(KOIL(gamma=20.0, threshold="f1", random_state=0))
+    last = list(evaluation.run([(stream.X, stream.y)]))[-1]
+    learner, called = KOIL(gamma=20.0, threshold="f1", random_state=0), []
+    for t, (x, y) in enumerate(zip(stream.X, stream.y, strict=True)):
+        if t and (t < 100 or t % 100 == 0):
+            threshold = learner.threshold_
+        called.append(learner.score_one(x) + learner.threshold_ > threshold if t else False)
+        learner.learn_one(x, y)
+    np.testing.assert_array_equal(evaluation.called, called)
+    assert last.f1 == pytest.approx(f1_score(stream.y, called))
+    assert evaluation.accuracy == np.mean(called == stream.y)

@@ -10,6 +10,7 @@ import numpy as np
 from lopsided.cli.options import Delay
 from lopsided.estimators import encoding
 
+_OFTEN = 100  # rows after which the threshold is looked up again
 _TOLERANCE = 0.01  # of the delay: so much later a label may be learned, so that rows can be worked on together
 
 
@@ -27,6 +28,8 @@ class Delayed:
         self._waiting: deque[tuple[Any, Any, Any]] = deque()  # rows, labels and clock of each group
         self._clock = 0.0
         self._classes: Any = None
+        self.thresholds: Any = None  # of the rows of the latest call, by the labels that had come
+        self._since = _OFTEN  # rows since the threshold was looked up
 
     def __getattr__(self, name: str) -> Any:
         if name in ("model", "delay"):
@@ -39,7 +42,7 @@ class Delayed:
         labels = np.asarray(y)
         clock = self._clock_of(labels.size)
         amount = self.delay.seconds or float(self.delay.rows)
-        scores = np.zeros(labels.size)
+        scores, self.thresholds = np.zeros(labels.size), np.zeros(labels.size)
         start = 0
         while start < labels.size:
             self._learn_until(clock[start] - amount)
@@ -47,9 +50,16 @@ class Delayed:
             stop = max(start + 1, min(stop, labels.size))
             if self.model._started:  # rows that an encoder has made need no checks
                 scores[start:stop] = self.model._score(encoding.as_rows(X[start:stop]))
+                self.thresholds[start:stop] = self._threshold(stop - start)
             self._waiting.append((X[start:stop], labels[start:stop], clock[stop - 1]))
             start = stop
         return scores
+
+    def _threshold(self, n_rows: int) -> float:
+        self._since += n_rows
+        if self._since >= _OFTEN:
+            self._since, self._latest = 0, float(self.model.threshold_)
+        return self._latest
 
     def finish(self) -> None:
         """Learn all that waits: the labels have come in at last."""

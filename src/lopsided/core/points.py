@@ -9,7 +9,6 @@ and a query is laid out once as a dense row in which they are looked up.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +41,7 @@ class Points(NamedTuple):
 
 
 WIDEST_TABLE = 4096
+LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
 _LINE = 8  # numbers in a line of the cache
 _DENSE = -1  # in Points.n_features: the column came from a dense row
 
@@ -63,9 +63,9 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
 
 @compiled
 def first_not_finite(x: Floats) -> int:
-    """The first feature that is NaN or infinite, or -1."""
+    """The first feature that is NaN, or so large that its square is not finite, or -1."""
     for j in range(x.size):
-        if not math.isfinite(x[j]):
+        if not abs(x[j]) <= LARGEST_FEATURE:
             return j
     return -1
 

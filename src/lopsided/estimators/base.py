@@ -8,12 +8,13 @@ Everything else is here, once.
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, anything, check_parameters, choice, flag, number
@@ -36,6 +37,12 @@ def _is_rate(value: Any) -> bool:
         return 0.0 < float(value.removeprefix("rate:")) < 1.0
     except ValueError:
         return False
+
+
+def _kept(value: Any) -> Any:
+    """A parameter that stays as it is, whatever becomes of the learners that it holds."""
+    holds_learners = hasattr(value, "get_params") or isinstance(value, list | tuple)
+    return clone(value, safe=False) if holds_learners else value
 
 
 COMMON_CONSTRAINTS: dict[str, Constraint] = {
@@ -99,6 +106,15 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _check_features(self, X: Any) -> None:
         """Refuse rows that the learner cannot take, beyond what the door refuses."""
 
+    def _threshold_rule(self) -> str | float:
+        """How the threshold is found, in words that `ScoreMemory` knows, "zero", or a number."""
+        return self.threshold
+
+    @property
+    def _alone(self) -> AbstractContextManager[Any]:
+        """Held while compiled code works with what this learner has only once; learners without such need none."""
+        return nullcontext()
+
     @property
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight or a score infinite."""
@@ -147,8 +163,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _begin(self, labels: LabelMap) -> None:
         """An empty model for these labels and this many features."""
-        self._set_labels(labels)
         self._uniforms = UniformStream(np.random.default_rng(self.random_state))
+        self._begun_with = {name: _kept(value) for name, value in self.get_params(deep=False).items()}
+        self._set_labels(labels)
         self._memory = ScoreMemory()
         self._has_warned = False
         self._start(self.n_features_in_)
@@ -164,8 +181,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if not heavy.all():
             X, signs, weights = X[heavy], signs[heavy], weights[heavy]
         rows = encoding.as_rows(X)
-        scores = self._learn(rows, signs, weights, every_score=every_score)
-        self._memory.remember(signs, scores)
+        with self._alone:
+            scores = self._learn(rows, signs, weights, every_score=every_score)
+            self._memory.remember(signs, scores)
         self._warn_of_divergence()
         return scores
 
@@ -202,9 +220,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def threshold_(self) -> float:
         """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
         self._check_started()
-        if isinstance(self.threshold, str):
-            return 0.0 if self.threshold == "zero" else self._memory.threshold(self.threshold)
-        return float(self.threshold)
+        rule = self._threshold_rule()
+        if isinstance(rule, str):
+            return 0.0 if rule == "zero" else self._memory.threshold(rule)
+        return float(rule)
 
     def _labels_of(self, decisions: Floats) -> npt.NDArray[Any]:
         return self._labels.names(decisions > 0.0)
@@ -214,7 +233,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _raw_scores(self, X: Any) -> Floats:
         self._check_started()
-        return self._score(encoding.as_rows(encoding.checked_features(self, X, first=False)))
+        rows = encoding.as_rows(encoding.checked_features(self, X, first=False))
+        with self._alone:
+            return self._score(rows)
 
     # ---------------------------------------------------------------- keeping
 
@@ -223,6 +244,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
         from lopsided.estimators.files import save_model
 
         save_model(self, path)
+
+    def _kept_parameters(self) -> dict[str, Any]:
+        """Parameters as they were when learning began, for they made the arrays; the threshold as it is now."""
+        return self._begun_with | {"threshold": self.threshold}
 
     @property
     def nbytes_(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -100,8 +100,18 @@ class CompiledLearner(OnlineClassifier):
         self._unbind()
         draws = self._uniforms.reserve(self._draws_a_row)
         costs = np.array([self._cost])
-        arguments = self._run_arguments(self._one_row, self._one_sign, costs, draws, self._one_score, False)
+        every = self._scores_every_row
+        arguments = self._run_arguments(self._one_row, self._one_sign, costs, draws, self._one_score, every)
         self._bound_run = bound(type(self)._run, *arguments, 0, 1)
+
+    def _score_every_row(self) -> None:
+        super()._score_every_row()
+        self._unbind()
+
+    def set_params(self, **params: Any) -> Self:
+        """As in scikit-learn. A model that has begun goes by what it began with; only its threshold may change."""
+        self._unbind()  # whether rows may go unscored depends on the threshold
+        return super().set_params(**params)
 
     def _unbind(self) -> None:
         """Forget the bound calls, because the arrays they were bound to may have been replaced."""

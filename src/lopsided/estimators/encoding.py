@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from lopsided.core.compiled import Floats
-from lopsided.core.points import Rows
+from lopsided.core.points import LARGEST_FEATURE, Rows
 
 _NO_INTEGERS = np.zeros(0, dtype=np.int64)
 _NO_SHORT_INTEGERS = np.zeros(0, dtype=np.int32)
@@ -38,6 +38,12 @@ def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
 def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
     """X as a float64 array or CSR matrix of the right width, all finite; `first` records width and names."""
     X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
+    values = X.data if sp.issparse(X) else X
+    if values.size and not max(values.max(), -values.min()) <= LARGEST_FEATURE:
+        raise ValueError(
+            f"The features X of {type(estimator).__name__} must be below {LARGEST_FEATURE:g} in size, so that their "
+            f"squares are finite. Got {values.flat[np.abs(values).argmax()]:g}."
+        )
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

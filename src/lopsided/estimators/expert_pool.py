@@ -189,6 +189,12 @@ class ExpertPool(OnlineClassifier):
             member._begin(self._labels)
             if member.random_state is None and seed is not None:
                 member._uniforms.rng = np.random.default_rng(seed)
+        self._measure_every_row()
+
+    def _measure_every_row(self) -> None:
+        """A member that leaves examples unscored cannot be measured by them."""
+        for member in self.members_:
+            member._score_every_row()
 
     def _seeds(self, n: int) -> list[Any]:
         """Seeds for members without one of their own; taking them does not move the pool's own stream."""
@@ -251,13 +257,14 @@ class ExpertPool(OnlineClassifier):
         panel_score_rows(self._panel, self._plan, given, score)
         return score.item()
 
-    @property
-    def threshold_(self) -> float:
-        """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
-        self._check_started()
+    def _threshold_rule(self) -> str | float:
         if self.threshold == "auto":
-            return self._memory.threshold("f1") if self.combine == "weighted" else 0.0
-        return super().threshold_
+            return "f1" if self.combine == "weighted" else "zero"
+        return self.threshold
+
+    def _end_fit(self) -> None:
+        for member in self.members_:
+            member._end_fit()
 
     # ---------------------------------------------------------------- keeping
 
@@ -275,6 +282,7 @@ class ExpertPool(OnlineClassifier):
 
     def _restore_parts(self, parts: list[Any]) -> None:
         self.members_ = parts
+        self._measure_every_row()
 
     # ---------------------------------------------------------------- looking inside
 

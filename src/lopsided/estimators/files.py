@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +39,28 @@ Arrays = dict[str, npt.NDArray[Any]]
 def save_model(model: Any, path: str | Path) -> None:
     """Write a model, all of it or nothing: a crash leaves the old file as it was."""
     content = to_bytes(model)
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
+    target = Path(path).absolute()
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+    _settle(target.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Wait until the new name is on the disk too, where folders can be waited for."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def load(path: str | Path) -> Any:
@@ -65,6 +76,9 @@ def to_bytes(model: Any) -> bytes:
     """The content of a model file; the same model gives the same bytes."""
     arrays, description = packed(model)
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ModelFileError(f"The array {name!r} of a model to save must be finite. Got one that is not.")
     document = {"format": FORMAT, "version": __version__, "model": description}
     document["checksum"] = checksum(document, arrays)
     return safetensors.numpy.save(arrays, metadata={_KEY: json.dumps(document, sort_keys=True)})
@@ -118,7 +132,7 @@ def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
     arrays = dict(model._arrays())
     description: dict[str, Any] = {
         "learner": type(model).__name__,
-        "parameters": {name: _to_json(value, name) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: _to_json(value, name) for name, value in _parameters_of(model).items()},
         "n_features": model.n_features_in_,
         "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
     }
@@ -142,6 +156,11 @@ def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
         arrays |= {f"part{number}/{name}": array for name, array in part_arrays.items()}
         description.setdefault("parts", []).append(part_description)
     return arrays, description
+
+
+def _parameters_of(model: Any) -> dict[str, Any]:
+    """Those that a learner began with; a scaler has no others than its own."""
+    return model._kept_parameters() if hasattr(model, "_kept_parameters") else model.get_params(deep=False)
 
 
 def unpacked(description: dict[str, Any], arrays: Arrays) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,19 @@ from lopsided.estimators.kernel_parameters import chosen_pool
 from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
 from lopsided.estimators.online import OnlineClassifier
 
-_LARGEST = 1e150  # features whose squares overflow have no finite kernel value
 # How a step starts, and (shape, rate) of the priors of v and c.
 _STARTS = {"scores": (FROM_SCORES, 1.0, 1.0), "label": (FROM_LABEL, 10.0, 1.0)}
 _REFIT_SWEEPS, _REFIT_TOL = 40, 1e-4
+
+
+class Limits(NamedTuple):
+    """Parameters as they were when learning began."""
+
+    budget: int
+    n_neighbors: int
+    warm_up: int
+    max_sweeps: int
+    tol: float
 
 
 @lru_cache(maxsize=1)
@@ -140,6 +149,10 @@ class OB2RMK(OnlineClassifier):
         start, shape, rate = _STARTS["scores" if published else self.start]
         self._refit_every = 0 if published else int(self.refit or 0)
         self._plan = StepPlan(float(self.C), shape, rate, shape, rate, start, int(self.n_iterations), -1.0)
+        self._limits = Limits(
+            int(self.budget), int(self.n_neighbors), int(self.warm_up), int(self.max_sweeps), float(self.tol)
+        )
+        self._most_waiting = None if published else max(self._limits.warm_up, 2 * self._limits.budget)
         Q = self._pool.size + 1
         self._posterior = Posterior(
             np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros(Q), np.eye(Q)
@@ -163,8 +176,8 @@ class OB2RMK(OnlineClassifier):
         """Returns the score before."""
         self._counts[0] += 1
         if not self._has_begun:
-            self._waiting = np.vstack([self._waiting, np.concatenate([x, [sign, weight]])])
-            if self._counts[0] >= self.warm_up:
+            self._keep_waiting(x, sign, weight)
+            if self._counts[0] >= self._limits.warm_up:
                 self._begin_if_possible()
             return 0.0
         (score,), (spread,) = scores_and_spreads(self._posterior, self._pool, x[None])
@@ -172,15 +185,28 @@ class OB2RMK(OnlineClassifier):
         self._step(x, sign, weight)
         return float(score)
 
+    def _keep_waiting(self, x: Floats, sign: float, weight: float) -> None:
+        with np.errstate(all="ignore"):
+            is_finite = np.isfinite(self._pool.matrices(x[None], x[None])).all()
+        if not is_finite:
+            self._counts[2] += 1
+            return
+        waiting = np.vstack([self._waiting, np.concatenate([x, [sign, weight]])])
+        if self._most_waiting is not None and waiting.shape[0] > self._most_waiting:
+            # While the rare class has not come the other one may come for long: its oldest go.
+            signs = waiting[:, -2]
+            common = 1.0 if signs.sum() > 0 else -1.0
+            waiting = np.delete(waiting, np.flatnonzero(signs == common)[0], axis=0)
+        self._waiting = waiting
+
     def _on_ruler(self, scores: Any) -> Any:
         return (scores - self._ruler.zero) / self._ruler.unit
 
     def _step(self, x: Floats, sign: float, weight: float) -> None:
         plan = self._plan._replace(cost=self._plan.cost * weight)
         try:
-            if np.abs(x).max() > _LARGEST:
-                raise FloatingPointError
-            learned = stepped(self._posterior, self._pool, plan, x, sign, int(self.budget), int(self.n_neighbors))
+            limits = self._limits
+            learned = stepped(self._posterior, self._pool, plan, x, sign, limits.budget, limits.n_neighbors)
         except (FloatingPointError, np.linalg.LinAlgError):
             learned = self._posterior._replace(m_a=np.full(1, np.nan))
         if np.isfinite(learned.m_a).all() and np.isfinite(learned.Sigma_a).all() and np.isfinite(learned.m_be).all():
@@ -201,8 +227,8 @@ class OB2RMK(OnlineClassifier):
             return
         X = np.ascontiguousarray(X)
         K = self._pool.matrices(X, X)
-        fit, _, _ = fitted(K, signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol))
-        self._posterior, self._ruler = begun(fit, X, signs, int(self.budget)), Ruler.of(fit.scores, signs)
+        fit, _, _ = fitted(K, signs, weights, max_sweeps=self._limits.max_sweeps, tol=self._limits.tol)
+        self._posterior, self._ruler = begun(fit, X, signs, self._limits.budget), Ruler.of(fit.scores, signs)
         self._waiting = self._waiting[:0]
         self._counts[1] = 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +17,13 @@ from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, 
 
 
 class OnlineClassifier(Classifier):
-    """Base of the learners that learn one example at a time."""
+    """Base of the learners that learn one example at a time.
+
+    Several threads may use one learner: their calls wait for each other.
+    """
 
     _ways_to_learn: ClassVar[str] = "'fit', 'partial_fit' or 'learn_one'"
+    _scores_every_row = False  # also those that `learn_one` need not score
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows, in the order given; the same as learning from them one by one.
@@ -66,6 +72,12 @@ class OnlineClassifier(Classifier):
                 f"The 'classes' parameter must stay what it was, {self._labels.classes.tolist()}. "
                 f"Got {named.classes.tolist()} instead."
             )
+        if named is not None and not self._labels.settled and named.sign_of.get(1) != self._labels.sign_of[1]:
+            raise ValueError(
+                "The 'classes' parameter must hold 1 in the role it has had so far, "
+                f"{'the rare class' if self._labels.sign_of[1] > 0 else 'the common class'}. "
+                f"Got {named.classes.tolist()} instead."
+            )
         return named or settle(self._labels, y, self.pos_label)
 
     # ---------------------------------------------------------------- one example
@@ -74,12 +86,14 @@ class OnlineClassifier(Classifier):
         """Learn from one example: a 1-d array and its label. The fast path for single examples."""
         if not self._started:
             return self.partial_fit(np.asarray(x)[None, ...], [y])
-        self._take_one(x)
-        sign = self._labels.sign_of.get(y) if self._labels.settled else None
-        if sign is None:
-            self._set_labels(self._labels_for(encoding.checked_labels(self, [y], 1), None))
-            sign = float(self._labels.signs(np.asarray([y]))[0])
-        self._memory.remember_one(sign, self._learn_one(sign))
+        with self._one_lock:
+            self._take_one(x)
+            sign = self._labels.sign_of.get(y) if self._labels.settled else None
+            if sign is None:
+                labels = self._labels_for(encoding.checked_labels(self, [y], 1), None)
+                sign = float(labels.signs(np.asarray([y]))[0])
+                self._set_labels(labels)
+            self._memory.remember_one(sign, self._learn_one(sign))
         if not self._has_warned:
             self._warn_of_divergence()
         return self
@@ -87,13 +101,15 @@ class OnlineClassifier(Classifier):
     def score_one(self, x: Any) -> float:
         """`decision_function` for one example, a 1-d array. The fast path for single examples."""
         self._check_started()
-        self._take_one(x)
-        return self._score_one() - self.threshold_
+        with self._one_lock:
+            self._take_one(x)
+            return self._score_one() - self.threshold_
 
     def _learn_one(self, sign: float) -> float:
         """`_learn` for the example in `self._one_row`."""
         self._one_sign[0] = sign
-        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=False)[0])
+        every = self._scores_every_row
+        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=every)[0])
 
     def _score_one(self) -> float:
         """`_score` for the example in `self._one_row`."""
@@ -111,12 +127,22 @@ class OnlineClassifier(Classifier):
         bad = self._one_check()
         if bad >= 0:
             raise ValueError(
-                f"The example x of {type(self).__name__} contains NaN or infinity. Every feature must be finite. "
+                f"The example x of {type(self).__name__} contains NaN or infinity, or what has no square. Every "
+                "feature must be finite, and below 1e150 in size. "
                 f"Got {x[bad]} in feature {bad}."
             )
 
+    def _score_every_row(self) -> None:
+        """From now on `learn_one` scores every example, also those that cannot change the model."""
+        self._scores_every_row = True
+
+    @property
+    def _alone(self) -> AbstractContextManager[Any]:
+        return self._one_lock
+
     def _prepare_for_one(self) -> None:
         """The arrays through which single examples go in and out of compiled code."""
+        self._one_lock = Lock()
         self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
         self._one_x = self._one_row.dense[0]
         self._one_check = bound(first_not_finite, self._one_x)

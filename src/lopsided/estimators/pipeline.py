@@ -117,6 +117,22 @@ class StreamPipeline(OnlineClassifier):
         self._one_scale()
         return self.learner_._score_one()
 
+    def _score_every_row(self) -> None:
+        super()._score_every_row()
+        self.learner_._score_every_row()
+
+    def _end_fit(self) -> None:
+        self.learner_._end_fit()
+
+    def _threshold_rule(self) -> str | float:
+        return self._given_learner()._threshold_rule()
+
+    def _kept_parameters(self) -> dict[str, Any]:
+        kept = self._begun_with["learner"] or KOIL()
+        if kept.threshold == self.threshold:
+            return self._begun_with
+        return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}
+
     def _prepare_for_one(self) -> None:
         super()._prepare_for_one()
         self.__dict__.pop("_one_scale_and_note", None)

@@ -34,12 +34,13 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
     >>> round(auroc(stream.y, prompt), 3), round(auroc(stream.y, late), 3)
     (0.831, 0.717)
     """
-    labels = np.asarray(y)
+    X, labels = X.to_numpy() if hasattr(X, "to_numpy") else X, np.asarray(y)
     n = labels.size
     waits = np.broadcast_to(np.asarray(delays), (n,))
     if not np.issubdtype(waits.dtype, np.integer) or (n and waits.min() < 0):
         raise ValueError(f"The delays of delayed_scores must be whole numbers >= 0, got {delays!r}.")
-    known = np.unique(labels) if classes is None else np.asarray(classes)
+    distinct = np.unique(labels)
+    known = classes if classes is not None or distinct.size != 2 else distinct
     arrival = np.arange(n) + waits
     order = np.argsort(arrival, kind="stable")
     scores = np.zeros(n)

@@ -14,6 +14,7 @@ The honest way to judge a learner on a stream, and no example is set aside for i
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ Flags = npt.NDArray[np.bool_]
 
 DEFAULT_EVERY = 1000
 _FIRST_ROOM = 1024
+_KEPT_UP = 100  # rows after which a threshold that is kept online is found anew; before so many, after every row
 _CONSTRAINTS = {"every": whole(1), "threshold": nothing() | COMMON_CONSTRAINTS["threshold"]}
 
 
@@ -120,6 +122,7 @@ class Evaluation:
         self._every = int(every)
         self._rule = threshold
         self._memory = ScoreMemory()
+        self._online_threshold = 0.0
         self._n = 0
         self._scores: Floats = np.empty(_FIRST_ROOM)
         self._positive: Flags = np.empty(_FIRST_ROOM, dtype=np.bool_)
@@ -167,13 +170,41 @@ class Evaluation:
 
     def step(self, X: Any, y: npt.NDArray[Any]) -> None:
         """Score and learn some rows."""
-        threshold = self.threshold
+        if self._rule is None and self._n == 0 and hasattr(self.learner, "classes_"):
+            self._memory = copy.deepcopy(getattr(self.learner, "_memory", self._memory))
         begin = time.perf_counter()
         scores = self._stepper.progressive_scores(X, y, classes=self._classes)
         self.seconds += time.perf_counter() - begin
         positive = np.asarray(y == _positive_label(self._stepper))
-        self._memory.remember(np.where(positive, 1.0, -1.0), scores)
-        self._append(scores, positive, scores > threshold)
+        self._append(scores, positive, self._called_rare(scores, positive))
+
+    def _called_rare(self, scores: Floats, positive: Flags) -> Flags:
+        """The decision on each row by the threshold at that time: where the rows before it put it."""
+        # A stepper to which labels come late knows best what it knew.
+        thresholds = getattr(self._stepper, "thresholds", None) if self._rule is None else None
+        if thresholds is not None:
+            return np.asarray(scores > thresholds)
+        signs, rule = np.where(positive, 1.0, -1.0), self._threshold_rule()
+        if isinstance(rule, Real) or rule == "zero":
+            self._memory.remember(signs, scores)
+            return scores > (float(rule) if isinstance(rule, Real) else 0.0)
+        called = np.empty(scores.size, dtype=np.bool_)
+        start = 0
+        while start < scores.size:
+            n = self._n + start
+            # Counted from the beginning of the stream, so that it is all the same in which pieces the rows come.
+            stop = min(scores.size, start + 1 if n < _KEPT_UP else start + _KEPT_UP - n % _KEPT_UP)
+            if n < _KEPT_UP or n % _KEPT_UP == 0:
+                self._online_threshold = self._memory.threshold(str(rule))
+            called[start:stop] = scores[start:stop] > self._online_threshold
+            self._memory.remember(signs[start:stop], scores[start:stop])
+            start = stop
+        return called
+
+    def _threshold_rule(self) -> str | float:
+        if self._rule is not None:
+            return self._rule
+        return self.learner._threshold_rule() if hasattr(self.learner, "_threshold_rule") else "zero"
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the learner as it stands, 0 where its decision lies in this evaluation."""
@@ -202,7 +233,7 @@ class Evaluation:
     @property
     def threshold(self) -> float:
         """Where the decision lies for the next rows; progressive scores are never shifted by it."""
-        rule = getattr(self.learner, "threshold", "zero") if self._rule is None else self._rule
+        rule = self._threshold_rule()
         if isinstance(rule, Real):
             return float(rule)
         if rule == "zero":

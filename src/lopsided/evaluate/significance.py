@@ -19,9 +19,11 @@ def paired_t_test(first: npt.ArrayLike, second: npt.ArrayLike, *, level: float =
     (1, 0)
     """
     difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
-    if difference.size < 2 or np.ptp(difference) == 0.0:
+    if difference.size < 2:
+        return 0
+    if np.ptp(difference) == 0.0:
         # Runs that all differ alike have no spread to test against; the sign is then plain.
-        return int(np.sign(difference.mean())) if difference.size else 0
+        return int(np.sign(difference.mean()))
     p = float(stats.ttest_1samp(difference, 0.0).pvalue)
     return int(np.sign(difference.mean())) if p < level else 0
 

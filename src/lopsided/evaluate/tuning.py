@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.estimators.base import Classifier
 from lopsided.metrics import auroc
 
 Parameters = dict[str, Any]
@@ -83,6 +84,16 @@ def tune(
     return Tuned(dict(settings[chosen]), scores[chosen], scores)
 
 
+def learned(learner: Any, X: Any, y: npt.NDArray[Any], classes: Any) -> Any:
+    """One pass in the order of the rows, to its end; a batch learner is fitted."""
+    if not hasattr(learner, "partial_fit"):
+        return learner.fit(X, y)
+    learner.partial_fit(X, y, classes=classes)
+    if isinstance(learner, Classifier):
+        learner._end_fit()
+    return learner
+
+
 def _held_out(
     make: Callable[..., Any],
     settings: Sequence[Mapping[str, Any]],
@@ -101,11 +112,7 @@ def _held_out(
     for setting in settings:
         found = []
         for seed, train, labels, rest, truth in parts:
-            learner = make(**setting, random_state=seed)
-            if hasattr(learner, "partial_fit"):
-                learner.partial_fit(train, labels, classes=classes)
-            else:
-                learner.fit(train, labels)
+            learner = learned(make(**setting, random_state=seed), train, labels, classes)
             found.append(measure(truth, learner.decision_function(rest)))
         scores.append(float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf"))
     return scores

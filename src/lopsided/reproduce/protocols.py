@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from lopsided.datasets import Dataset
 from lopsided.evaluate import fold_splits, inner_labellings, random_splits, tune
 from lopsided.evaluate.records import versions
+from lopsided.evaluate.tuning import learned
 from lopsided.metrics import auroc, average_precision, f1
 from lopsided.reproduce.table import Effort, Entry, Method, Parameters, Table
 
@@ -44,13 +45,6 @@ def entry(
         measures = measures | {"vectors": float(vectors)}
     what = {"table": table.name, "set": set_name, "method": method, "run": run, "seed": run, "parameters": kept}
     return what | {"measures": measures, "seconds": round(seconds, 4), "versions": versions()}
-
-
-def learned(learner: Any, X: Any, y: npt.NDArray[np.int64]) -> Any:
-    """One pass in the order of the rows; a batch learner is fitted."""
-    if hasattr(learner, "partial_fit"):
-        return learner.partial_fit(X, y, classes=[0, 1])
-    return learner.fit(X, y)
 
 
 def vectors_of(learner: Any) -> int | None:
@@ -106,7 +100,7 @@ def tested(
     """Learn the training rows of a split, judge on its test rows."""
     X, y = dataset.X[split.train], dataset.y[split.train]
     began = time.perf_counter()
-    learned(learner, X, y)
+    learned(learner, X, y, [0, 1])
     seconds = time.perf_counter() - began
     measures = held_out_measures(dataset.y[split.test], learner.decision_function(dataset.X[split.test]))
     return entry(table, set_name, method, split.number, parameters, measures, learner=learner, seconds=seconds)
@@ -165,7 +159,7 @@ def train_and_test_files(
             rows = rows[:5000]
         learner = method.make(**parameters, random_state=run)
         began = time.perf_counter()
-        learned(learner, dataset.X[rows], dataset.y[rows])
+        learned(learner, dataset.X[rows], dataset.y[rows], [0, 1])
         seconds = time.perf_counter() - began
         measures = held_out_measures(dataset.y[n:], learner.decision_function(dataset.X[n:]))
         entries.append(entry(table, set_name, method_name, run, parameters, measures, learner=learner, seconds=seconds))

@@ -1,0 +1,47 @@
+"""One learner, several threads: calls wait for each other, and nobody gets what is meant for another."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import lopsided as lp
+from lopsided.datasets import four_clusters
+
+LEARNERS = [
+    lp.KOIL(gamma=20.0, random_state=0),
+    lp.MultiKernelKOIL(budget=30, random_state=0),
+    lp.SPA(gamma=20.0, sampling_scale=2.0, random_state=0),
+    lp.FOGD(n_components=50, random_state=0),
+    lp.FourierRanker(n_components=50, random_state=0),
+    lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(random_state=0)),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_scores_asked_for_at_the_same_time_are_the_scores(learner):
+    stream = four_clusters(200, 800, random_state=1)
+    learner.fit(stream.X, stream.y)
+    expected = learner.decision_function(stream.X)
+
+    def ask(k):
+        rows = slice(500 * (k % 2), 500 * (k % 2) + 500)
+        batch = learner.decision_function(stream.X[rows])
+        singles = [learner.score_one(x) for x in stream.X[rows][:100]]
+        return np.array_equal(batch, expected[rows]) and np.allclose(singles, expected[rows][:100], rtol=1e-12)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(ask, range(40)))
+
+
+def test_learning_in_one_thread_does_not_disturb_scoring_in_another():
+    stream = four_clusters(200, 800, random_state=1)
+    learners = [lp.KOIL(gamma=20.0, random_state=0).partial_fit(stream.X[:50], stream.y[:50]) for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        asking = threads.submit(lambda: [learners[0].decision_function(stream.X[:300]) for _ in range(200)])
+        for x, y in zip(stream.X, stream.y, strict=True):
+            learners[0].learn_one(x, y)
+        asking.result()
+    for x, y in zip(stream.X, stream.y, strict=True):
+        learners[1].learn_one(x, y)
+    np.testing.assert_array_equal(*(learner.decision_function(stream.X) for learner in learners))
