@@ -56,12 +56,19 @@ def test_a_table_is_made_again_logged_and_indexed(lopsided, folder, tmp_path):
     again = lopsided(*arguments, "--json")
     assert "1/2" not in again.stderr  # what is logged is not run again
     assert json.loads(again.stdout)["table"] == "koil-3.2"
-    written = (tmp_path / "out" / "koil-3.2.md").read_text()
-    assert "lopsided reproduce koil-3.2 --data DIR --sets Syn1 --runs 3 --quick" in written
-    (tmp_path / "out" / "koil-3.2.md").unlink()
+    page = tmp_path / "out" / "koil-3.2.quick.md"
+    assert "lopsided reproduce koil-3.2 --data DIR --sets Syn1 --runs 3 --quick" in page.read_text()
+    page.unlink()
     pages = lopsided("reproduce", "koil-3.2", "--quick", "--pages", "--output", tmp_path / "out")
     assert pages.returncode == 0 and "1/2" not in pages.stderr
-    assert "- Syn2: not run." in (tmp_path / "out" / "koil-3.2.md").read_text()
+    assert "- Syn2: not run." in page.read_text()
+
+
+def test_an_index_counts_what_was_run_in_full(lopsided, folder, tmp_path):
+    arguments = ("reproduce", "koil-3.2", "--data", folder, "--sets", "Syn1", "--methods", "Perceptron")
+    lopsided(*arguments, "--quick", "--output", tmp_path / "out")
+    assert lopsided("reproduce", "index", "--output", tmp_path / "out").returncode == 2
+    lopsided(*arguments, "--runs", 2, "--jobs", 1, "--output", tmp_path / "out")
     index = lopsided("reproduce", "index", "--output", tmp_path / "out")
     assert index.returncode == 0 and "[koil-3.2](koil-3.2.md)" in index.stdout
 

@@ -47,10 +47,11 @@ def reproduce(
 
     TABLE is koil-3.2, koil-3.3, koil-4.1, oilk-1, spa-2, spa-3, spa-5, spa-6, omcsl-3, omcsl-4, b2rmk-2, b2rmk-3, or a
     figure: koil-fig-3.1, koil-fig-3.2, koil-fig-3.3, oilk-fig-1, spa-fig-1, spa-fig-2, spa-fig-3, omcsl-fig-1,
-    b2rmk-fig-1, b2rmk-fig-2, b2rmk-fig-3; or `index`, which counts all that the output folder holds.
+    b2rmk-fig-1, b2rmk-fig-2, b2rmk-fig-3, b2rmk-fig-3b; or `index`, which counts all that the output folder holds.
 
-    Writes TABLE.md, TABLE.json, TABLE.html, TABLE.png and the log TABLE.jsonl into the output folder. A cell that is in
-    the log is not run again, so an interrupted command goes on where it stopped.
+    Writes TABLE.md, TABLE.json, TABLE.html, TABLE.png and the log TABLE.jsonl into the output folder (TABLE.quick.md
+    and so on with --quick, TABLE.each.md with --tune each). A cell that is in the log is not run again, so an
+    interrupted command goes on where it stopped.
     """
     folder = Path(output)
     if table == "index":
@@ -67,7 +68,8 @@ def reproduce(
 
     chosen = table_named(table)
     effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick, tune == "each")
-    log = RunLog(folder / f"{table}{'.quick' if quick else ''}{'.each' if tune == 'each' else ''}.jsonl")
+    kind = (".quick" if quick else "") + (".each" if tune == "each" else "")
+    log = RunLog(folder / f"{table}{kind}.jsonl")
     missing = left_out(chosen, log)
     if not pages:
         at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
@@ -85,7 +87,8 @@ def reproduce(
         missing = left_out(chosen, log) | at_hand.missing
     elif not log.entries:
         raise click.UsageError(f"The option --pages needs the log {log.path}, got none; leave it out to run the table")
-    paths = written(chosen, log, missing, folder, command_for(chosen, log, quick=quick))
+    options = ["--quick"] * quick + ["--tune each"] * (tune == "each")
+    paths = written(chosen, log, missing, folder, command_for(chosen, log, *options))
     results = outcomes(chosen, log)
     if as_json:
         click.echo(json.dumps(summary(chosen, results, missing)))

@@ -28,24 +28,29 @@ LEGEND = (
 
 
 def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path, command: str) -> list[Path]:
-    """Write NAME.md, NAME.json, NAME.html and, with matplotlib, NAME.png into a folder; returns what was written."""
+    """Write NAME.md, NAME.json, NAME.html and, with matplotlib, NAME.png into a folder; returns what was written.
+
+    NAME is that of the log, so that a quick look does not replace what took hours.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     results = outcomes(table, log)
-    paths = [folder / f"{table.name}.{kind}" for kind in ("md", "json", "html")]
+    name = table.name if log.path is None else log.path.name.removesuffix(".jsonl")
+    paths = [folder / f"{name}.{kind}" for kind in ("md", "json", "html")]
     paths[0].write_text(markdown(table, log, results, missing, command), encoding="utf-8")
     paths[1].write_text(json.dumps(summary(table, results, missing), indent=1) + "\n", encoding="utf-8")
-    drawing = _drawn(table, log, results, folder)
+    picture = folder / f"{name}.png"
+    drawing = _drawn(table, log, results, picture)
     paths[2].write_text(_html(table, log, results, missing, command, drawing), encoding="utf-8")
-    return paths + ([folder / f"{table.name}.png"] if drawing else [])
+    return paths + ([picture] if drawing else [])
 
 
-def command_for(table: Table, log: RunLog, *, quick: bool = False) -> str:
+def command_for(table: Table, log: RunLog, *options: str) -> str:
     """The command that makes what the log holds; runs are named if all cells have as many, and not the usual number."""
     sets, runs = _sets_run(table, log), _runs(table, log)
     parts = [f"lopsided reproduce {table.name} --data DIR --sets {','.join(sets)}"]
     if len(runs) == 1 and runs != [table.runs]:
         parts.append(f"--runs {runs[0]}")
-    return " ".join(parts + (["--quick"] if quick else []))
+    return " ".join([*parts, *options])
 
 
 def left_out(table: Table, log: RunLog) -> dict[str, str]:
@@ -180,13 +185,13 @@ def _as_markdown(grid: Grid) -> list[str]:
     return lines + [f"| {' | '.join(row)} |" for row in grid.rows]
 
 
-def _drawn(table: Table, log: RunLog, results: Sequence[Outcome], folder: Path) -> str | None:
+def _drawn(table: Table, log: RunLog, results: Sequence[Outcome], picture: Path) -> str | None:
     """The picture as SVG for the page, written as PNG too; nothing without matplotlib."""
     try:
         from lopsided.reproduce import pictures
     except ModuleNotFoundError:
         return None
-    return pictures.draw(table, log, list(results), folder / f"{table.name}.png")
+    return pictures.draw(table, log, list(results), picture)
 
 
 def _html(
