@@ -11,16 +11,16 @@ import numpy.typing as npt
 from lopsided.core.columns import DIVERGED, SCALE, SCALE_SUM, STEPS, Columns
 from lopsided.core.compiled import Floats
 from lopsided.estimators.compiled_learner import CompiledLearner
-from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
+from lopsided.estimators.model_arrays import ModelFileError, in_range, refilled
 
 
 def restored_columns(arrays: Mapping[str, npt.NDArray[Any]], empty: Columns) -> Columns:
     """The columns of a file, of the same shapes as the empty ones."""
-    fields = {name: taken(arrays, f"columns.{name}", part.dtype, part.shape) for name, part in empty._asdict().items()}
-    in_range("columns.tally", fields["tally"], 0, 2**62)
-    if fields["levels"][SCALE] == 0.0:
+    columns = refilled(arrays, "columns", empty)
+    in_range("columns.tally", columns.tally, 0, 2**62)
+    if columns.levels[SCALE] == 0.0:
         raise ModelFileError("The array 'columns.levels' of the model file must have a scale. Got 0: it is damaged.")
-    return Columns(**fields)
+    return columns
 
 
 class ColumnsLearner(CompiledLearner):

@@ -13,7 +13,7 @@ from lopsided.constraints import Constraint, choice, number
 from lopsided.core.compiled import Floats
 from lopsided.core.experts import ACHIEVED, AUPRC, AUROC, CHANCE, F1, Experts, ExpertsPlan, achieved_by
 from lopsided.core.ranking import KEPT, SCALE, SETTLED, Ranking, RankingPlan, bins_of, empty_ranking
-from lopsided.estimators.model_arrays import ModelFileError, in_range, named_arrays, taken
+from lopsided.estimators.model_arrays import ModelFileError, in_range, named_arrays, refilled, taken
 from lopsided.metrics.streaming import KEPT_BEFORE_BINS, KEYS
 
 MEASURES = {"f1": F1, "auroc": AUROC, "auprc": AUPRC}
@@ -80,11 +80,7 @@ def experts_arrays(experts: Experts) -> dict[str, npt.NDArray[Any]]:
 
 def restored_experts(arrays: Mapping[str, npt.NDArray[Any]], empty: Experts) -> Experts:
     """The experts of a file, of the same shapes as the empty ones."""
-    fields = {
-        name: taken(arrays, f"rankings.{name}", part.dtype, part.shape)
-        for name, part in empty.rankings._asdict().items()
-    }
-    rankings = Ranking(**fields)
+    rankings = refilled(arrays, "rankings", empty.rankings)
     in_range("rankings.tally", rankings.tally[:, KEPT], 0, empty.rankings.kept.shape[-1])
     in_range("rankings.tally", rankings.tally[:, SETTLED], 0, 1)
     standing = taken(arrays, "standing", np.float64, empty.standing.shape)

@@ -37,7 +37,7 @@ from lopsided.estimators import encoding
 from lopsided.estimators.class_moments import ClassMoments
 from lopsided.estimators.compiled_learner import CompiledLearner
 from lopsided.estimators.experts_state import empty_experts, experts_arrays, experts_plan, restored_experts
-from lopsided.estimators.model_arrays import ModelFileError, in_range, taken
+from lopsided.estimators.model_arrays import ModelFileError, in_range, named_arrays, refilled, taken
 from lopsided.estimators.score_memory import ScoreMemory
 
 _BLOCK = 64  # rows that are added to the moments by one matrix product
@@ -341,15 +341,13 @@ class FourierRanker(CompiledLearner):
     # ---------------------------------------------------------------- keeping, looking inside
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays: dict[str, npt.NDArray[Any]] = {f"state.{name}": part for name, part in self._state._asdict().items()}
+        arrays = named_arrays(state=self._state)
         for m, memory in enumerate(self._memories):
             arrays |= {f"memory{m}.{name}": array for name, array in memory.arrays.items()}
         return arrays | experts_arrays(self._experts)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        parts = self._state._asdict().items()
-        fields = {name: taken(arrays, f"state.{name}", empty.dtype, empty.shape) for name, empty in parts}
-        state = self._state._replace(**fields)
+        state = refilled(arrays, "state", self._state)
         in_range("state.tally", state.tally, 0, 2**62)
         in_range("state.tally", state.tally[[DRAWN, FIXED, DUE]], 0, 1)
         in_range("state.tally", state.tally[WAITING], 0, _BLOCK - 1)

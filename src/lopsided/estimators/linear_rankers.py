@@ -16,7 +16,7 @@ from lopsided.core.opauc import DIVERGED, OpaucPlan, empty_moments, opauc_run, o
 from lopsided.core.points import Rows, empty_points
 from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.linear_learner import LINEAR, RATE, LinearLearner
-from lopsided.estimators.model_arrays import in_range, named_arrays, taken
+from lopsided.estimators.model_arrays import in_range, named_arrays, refilled, taken
 from lopsided.estimators.points_state import points_arrays, restored_points
 
 
@@ -115,12 +115,8 @@ class OPAUC(LinearLearner):
         return named_arrays(moments=self._moments)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        fields = {
-            name: taken(arrays, f"moments.{name}", empty.dtype, empty.shape)
-            for name, empty in self._moments._asdict().items()
-        }
-        in_range("moments.tally", fields["tally"], 0, 2**62)
-        self._moments = self._moments._replace(**fields)
+        self._moments = refilled(arrays, "moments", self._moments)
+        in_range("moments.tally", self._moments.tally, 0, 2**62)
         self._unbind()
 
     @property

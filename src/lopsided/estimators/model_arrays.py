@@ -6,10 +6,12 @@ Compiled code trusts its arrays: no index is checked there. So whatever comes fr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+Part = TypeVar("Part", bound=NamedTuple)
 
 
 class ModelFileError(ValueError):
@@ -37,6 +39,12 @@ def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, dtype: Any, shape: 
             f"The array '{name}' of the model file must be finite. Got NaN or infinity: the file is damaged."
         )
     return np.require(array, requirements=["C", "A", "W"])
+
+
+def refilled(arrays: Mapping[str, npt.NDArray[Any]], part: str, empty: Part) -> Part:
+    """A named tuple with the arrays `part.field` of a file, if they have the types and shapes of the empty one's."""
+    fields = empty._asdict().items()
+    return empty._replace(**{field: taken(arrays, f"{part}.{field}", like.dtype, like.shape) for field, like in fields})
 
 
 def in_range(name: str, values: Any, low: Any, high: Any) -> None:

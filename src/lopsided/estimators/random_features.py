@@ -27,7 +27,7 @@ from lopsided.core.points import Rows, empty_points
 from lopsided.estimators.compiled_learner import CompiledLearner
 from lopsided.estimators.example_keeper import ExampleKeeper
 from lopsided.estimators.kernel_parameters import ONE_KERNEL, chosen_kernel
-from lopsided.estimators.model_arrays import in_range, named_arrays, taken
+from lopsided.estimators.model_arrays import in_range, named_arrays, refilled
 from lopsided.estimators.points_state import points_arrays, restored_points
 
 _SMALLEST_EIGENVALUE = 1e-10  # of the largest; what is smaller is rounding, and its feature is left at 0
@@ -128,12 +128,8 @@ class FOGD(CompiledLearner):
         return named_arrays(model=self._model)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        fields = {
-            name: taken(arrays, f"model.{name}", empty.dtype, empty.shape)
-            for name, empty in self._model._asdict().items()
-        }
-        in_range("model.tally", fields["tally"], 0, 2**62)
-        self._model = self._model._replace(**fields)
+        self._model = refilled(arrays, "model", self._model)
+        in_range("model.tally", self._model.tally, 0, 2**62)
         self._unbind()
 
     @property
@@ -277,14 +273,10 @@ class NOGD(ExampleKeeper):
         return named_arrays(model=self._model) | points_arrays(self._points)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        fields = {
-            name: taken(arrays, f"model.{name}", empty.dtype, empty.shape)
-            for name, empty in self._model._asdict().items()
-        }
-        in_range("model.tally", fields["tally"], 0, 2**62)
-        in_range("model.tally", fields["tally"][USED], 0, int(self.budget))
-        in_range("model.tally", fields["tally"][MAPPED], 0, 1)
-        self._model = self._model._replace(**fields)
+        self._model = refilled(arrays, "model", self._model)
+        in_range("model.tally", self._model.tally, 0, 2**62)
+        in_range("model.tally", self._model.tally[USED], 0, int(self.budget))
+        in_range("model.tally", self._model.tally[MAPPED], 0, 1)
         self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
         self._unbind()
 

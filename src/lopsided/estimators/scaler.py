@@ -17,7 +17,7 @@ from lopsided.core.compiled import bound
 from lopsided.core.points import Rows
 from lopsided.core.scaling import MINMAX, STANDARD, empty_scales, scale_rows
 from lopsided.estimators import encoding
-from lopsided.estimators.model_arrays import in_range, named_arrays, taken
+from lopsided.estimators.model_arrays import in_range, named_arrays, refilled
 
 _KINDS = {"standard": STANDARD, "minmax": MINMAX}
 
@@ -133,10 +133,7 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         return named_arrays(scales=self._scales)
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
-        expected = empty_scales(self.n_features_in_)
-        self._scales = type(expected)(
-            *(taken(arrays, f"scales.{name}", array.dtype, array.shape) for name, array in expected._asdict().items())
-        )
+        self._scales = refilled(arrays, "scales", empty_scales(self.n_features_in_))
         in_range("scales.seen", self._scales.seen, 0, 2**62)
         in_range("scales.noted", self._scales.noted, 0, self._scales.seen[0])
 
