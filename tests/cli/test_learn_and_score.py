@@ -179,6 +179,14 @@ def test_bad_rows_stop_by_default_and_nothing_is_saved(refused, broken, tmp_path
     assert not (tmp_path / "m").exists()
 
 
+def test_what_was_learned_before_a_bad_row_is_saved_and_said(lopsided, payments, tmp_path):
+    (tmp_path / "odd.csv").write_text(payments.read_text() + "x,y\n")
+    done = lopsided("learn", payments, "odd.csv", *OPTIONS, "-o", "m")
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("error: The row in line 402 of odd.csv")
+    assert "what was learned from the 400 rows before is in m" in done.stderr
+    assert lp.load(tmp_path / "m")._memory.counts.sum() == 400
+
+
 def test_bad_rows_can_be_left_out(lopsided, broken):
     said = learned(lopsided, broken, "-o", "m", "--on-error", "skip")
     assert (said["rows"], said["bad_rows"]) == (21, 4)
@@ -220,6 +228,9 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     (tmp_path / "again.csv").write_text(payments.read_text())
     learned(lopsided, payments, "again.csv", "payments.csv", *OPTIONS, "-o", "m", "--checkpoint", 500)
     assert len(saved) == 2  # after 800 rows, and at the end
+    saved.clear()
+    learned(lopsided, payments, *OPTIONS, "-o", "m", "--checkpoint", 100)
+    assert len(saved) == 5  # within one block of a file too
     uninterrupted = Feed.__iter__
 
     def interrupted(self):

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -226,3 +227,26 @@ def test_a_feature_without_a_finite_square_is_refused(value):
         model.partial_fit(wrong, Y)
     with pytest.raises(ValueError, match="below 1e150 in size"):
         model.learn_one(wrong[1], 1)
+
+
+def test_a_series_must_have_the_names_of_the_features():
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = lp.KOIL(random_state=0).fit(frame, Y)
+    assert model.score_one(frame.iloc[3]) == model.decision_function(frame)[3]
+    with pytest.raises(ValueError, match=r"must have the features a, b, c in this order. Got c, b, a"):
+        model.score_one(frame.iloc[3][["c", "b", "a"]])
+
+
+def test_a_rare_class_that_is_the_common_one_is_told():
+    words = np.where(Y == 1, "bad", "good")
+    with pytest.warns(UserWarning, match=r"rare class is taken to be 'good'.* 'pos_label'"):
+        lp.KOIL().fit(X, words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lp.KOIL(pos_label="bad").fit(X, words)
+        lp.KOIL().fit(X, np.where(Y == 1, "x", "good"))
+
+
+def test_parameters_of_a_part_left_to_its_default_can_be_set():
+    pipeline = lp.StreamPipeline().set_params(learner__C=3.0, scaler__kind="minmax")
+    assert pipeline.learner.C == 3.0 and pipeline.scaler.kind == "minmax"

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
+from lopsided.encoding import infer_schema
 from lopsided.estimators.files import checksum, from_bytes, to_bytes
 from lopsided.estimators.model_arrays import ModelFileError
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
@@ -272,3 +274,24 @@ def test_what_could_not_be_read_again_is_not_written(stream, tmp_path):
     with pytest.raises(ModelFileError, match="must be finite"):
         model.save(tmp_path / "model")
     assert (tmp_path / "model").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="neither links nor pipes elsewhere")
+def test_a_link_stays_a_link_and_a_pipe_a_pipe(stream, tmp_path):
+    model = lp.KOIL(random_state=0).fit(stream.X, stream.y)
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    model.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and not (tmp_path / "model").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as reader:
+        content = reader.submit((tmp_path / "pipe").read_bytes)
+        model.save(tmp_path / "pipe")
+        assert content.result(timeout=60) == (tmp_path / "model").read_bytes()
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_table_pipeline_is_pickled(stream):
+    rows = {"a": stream.X[:, 0].tolist(), "b": stream.X[:, 1].tolist()}
+    model = lp.TablePipeline(infer_schema(rows), learner=lp.KOIL(random_state=0)).partial_fit(rows, stream.y)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.decision_function(rows), model.decision_function(rows))

@@ -112,7 +112,7 @@ def _evaluated(
     interrupts = Interruptible()
     next_record = _FIRST_RECORD
     with LiveTable([row], _columns()):
-        for portion in interrupts.over(feed):
+        for portion in interrupts.over(feed.slices()):
             if delay:
                 stepper.times = portion.times
             history.step(portion.X, feed.labels_of(portion.signs), portion.times)

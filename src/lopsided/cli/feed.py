@@ -20,6 +20,8 @@ from lopsided.streams.labels import spelled
 from lopsided.streams.sources import KAFKA, STANDARD_INPUT
 from lopsided.streams.tables import LIBSVM, format_of
 
+SLICE = 1024  # rows
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -60,6 +62,12 @@ class Portion:
     times: Any = None
     chunk: Chunk | None = None
 
+    def slices(self, n_rows: int) -> Iterator[Portion]:
+        """The same rows, at most so many at a time, without the chunk."""
+        for start in range(0, self.signs.size, n_rows):
+            rows = slice(start, start + n_rows)
+            yield Portion(self.X[rows], self.signs[rows], None if self.times is None else self.times[rows])
+
 
 @dataclass
 class Feed:
@@ -73,6 +81,11 @@ class Feed:
     n_features: int = 0
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
+
+    def slices(self, n_rows: int = SLICE) -> Iterator[Portion]:
+        """All portions in slices: a learner may take milliseconds a row, and Ctrl-C and checkpoints wait for one."""
+        for portion in self:
+            yield from portion.slices(n_rows)
 
     def __enter__(self) -> Feed:
         self.bad.__enter__()

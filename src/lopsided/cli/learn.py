@@ -114,10 +114,12 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
     """Go through the stream and save; returns what is to be said about it."""
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.delayed import Delayed
+    from lopsided.cli.feed import SLICE
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.running import check_delay, refuse_nothing
     from lopsided.cli.status import Status
     from lopsided.metrics import AUPRC, AUROC
+    from lopsided.streams import StreamError
 
     assert feed.labels is not None
     classes = feed.labels.classes
@@ -130,28 +132,37 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
     )
     check_delay(delay, feed)
     stepper = Delayed(model, delay) if delay else model
-    roc, precision_recall = AUROC(), AUPRC()
+    roc, precision_recall = AUROC(), AUPRC(interpolation="step")
     positives = since_saved = 0
     interrupts = Interruptible()
+    problem: StreamError | None = None
     with Status("learning") as status:
-        for portion in interrupts.over(feed):
-            if delay:
-                stepper.times = portion.times
-            scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
-            is_positive = portion.signs > 0
-            roc.update_many(is_positive, scores)
-            precision_recall.update_many(is_positive, scores)
-            positives += int(is_positive.sum())
-            since_saved += scores.size
-            if since_saved >= checkpoint and model._started:
-                model.save(target)
-                since_saved = 0
-            status.advance(scores.size, feed.progress, AUROC=roc.value)
+        try:
+            for portion in interrupts.over(feed.slices(min(SLICE, checkpoint))):
+                if delay:
+                    stepper.times = portion.times
+                scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
+                is_positive = portion.signs > 0
+                roc.update_many(is_positive, scores)
+                precision_recall.update_many(is_positive, scores)
+                positives += int(is_positive.sum())
+                since_saved += scores.size
+                if since_saved >= checkpoint and model._started:
+                    model.save(target)
+                    since_saved = 0
+                status.advance(scores.size, feed.progress, AUROC=roc.value)
+        except StreamError as error:
+            problem = error
         if delay:
             stepper.finish()
         if status.n_rows:
             model.save(target)
         seconds, rows_per_second = status.seconds, status.rows_per_second
+    if problem is not None:
+        if status.n_rows:
+            saved = f"what was learned from the {status.n_rows:,} rows before is in {target}"
+            click.secho(saved, fg="yellow", err=True)
+        raise problem
     if not status.n_rows:
         refuse_nothing(feed, interrupts.interrupted)
     return _summary(feed, model, target, status.n_rows, positives, roc, precision_recall) | {

@@ -121,7 +121,7 @@ class _Runner:
         from lopsided.metrics import AUPRC, AUROC
 
         if not self.metrics:
-            self.metrics = {"auroc": AUROC(), "auprc": AUPRC()}
+            self.metrics = {"auroc": AUROC(), "auprc": AUPRC(interpolation="step")}
         scores = self.model.progressive_scores(X, y, classes=classes)
         for metric in self.metrics.values():
             metric.update_many(is_positive, scores)

@@ -147,6 +147,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 )
             labels = map_of_labels(y, self.pos_label)
             signs = labels.signs(y)
+        if self.pos_label is None and y.dtype.kind == "U" and signs.sum() > 0:
+            warnings.warn(
+                f"The rare class is taken to be {labels.positive.item()!r}, the last in alphabetical order, but it is "
+                "the more common one here: name the rare one by 'pos_label'.",
+                stacklevel=2,
+            )
         self._begin(labels)
         if self.shuffle:
             order = self._uniforms.rng.permutation(len(y))

@@ -109,7 +109,7 @@ def make_writable(owner: Any) -> None:
     """
     for name, value in vars(owner).items():
         if isinstance(value, np.ndarray | tuple):
-            setattr(owner, name, _writable(value))
+            vars(owner)[name] = _writable(value)  # also where an object is frozen
         elif hasattr(value, "__dict__") and type(value).__module__.startswith("lopsided."):
             make_writable(value)
 

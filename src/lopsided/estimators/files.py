@@ -37,9 +37,15 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save_model(model: Any, path: str | Path) -> None:
-    """Write a model, all of it or nothing: a crash leaves the old file as it was."""
+    """Write a model, all of it or nothing: a crash leaves the old file as it was.
+
+    A link stays a link; what is not a file, such as a pipe, is written into.
+    """
     content = to_bytes(model)
-    target = Path(path).absolute()
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:

@@ -117,6 +117,8 @@ class OnlineClassifier(Classifier):
 
     def _take_one(self, x: Any) -> None:
         """Check one example and write it where compiled code reads it."""
+        if type(x) is not np.ndarray and hasattr(x, "to_numpy"):
+            self._check_names(x)
         x, one = np.asarray(x, dtype=np.float64), self._one_x
         if x.shape != one.shape:
             raise ValueError(
@@ -130,6 +132,16 @@ class OnlineClassifier(Classifier):
                 f"The example x of {type(self).__name__} contains NaN or infinity, or what has no square. Every "
                 "feature must be finite, and below 1e150 in size. "
                 f"Got {x[bad]} in feature {bad}."
+            )
+
+    def _check_names(self, x: Any) -> None:
+        """A series with names must have those of the features, in their order, as a data frame must."""
+        known = getattr(self, "feature_names_in_", None)
+        names = list(getattr(x, "index", ()))
+        if known is not None and names and names != known.tolist():
+            raise ValueError(
+                f"The example x of {type(self).__name__} must have the features {', '.join(map(str, known))} in this "
+                f"order. Got {', '.join(map(str, names))}."
             )
 
     def _score_every_row(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy.typing as npt
 from sklearn.base import clone
@@ -45,6 +45,13 @@ class StreamPipeline(OnlineClassifier):
     def __init__(self, scaler: Any = None, learner: Any = None) -> None:
         self.scaler = scaler
         self.learner = learner
+
+    def set_params(self, **params: Any) -> Self:
+        """As in scikit-learn; parameters of a part that was left to its default are those of the default."""
+        for name, default in (("scaler", OnlineScaler), ("learner", KOIL)):
+            if getattr(self, name) is None and any(key.startswith(f"{name}__") for key in params):
+                setattr(self, name, default())
+        return super().set_params(**params)
 
     # The learner's own words on these hold for the whole.
     @property
