@@ -11,10 +11,8 @@ import pyarrow as pa
 from lopsided.streams.cells import CheckedRows, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError
-from lopsided.streams.sources import ByteSource
+from lopsided.streams.sources import ARROW_MAGIC, ByteSource
 
-PARQUET_MAGIC = b"PAR1"
-ARROW_MAGIC = b"ARROW1"
 _ROWS_AT_A_TIME = 8_192
 
 
