@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.streams.blocks import Block, record_ends
-from lopsided.streams.cells import LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
+from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 
@@ -73,7 +73,7 @@ class CsvTable:
         """The rows, block by block."""
         for block in _put_back(self._first, self._blocks):
             if isinstance(block, StreamError):
-                yield Chunk(self.name, 0, {}, [block])
+                yield Chunk(self.name, 0, Columns(), [block])
             elif block.data.strip():
                 chunk = self._chunk(block, expected)
                 chunk.header = self.header.data.rstrip(b"\r\n")
@@ -90,14 +90,19 @@ class CsvTable:
 
     def _at_once(self, block: Block, expected: Sequence[Expected]) -> tuple[Columns, int]:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         if b"\0" in block.data:
             raise NeedsCareError
         names = [expectation.name for expectation in expected]
         types = {e.name: pa.float64() if e.kind == NUMBER else pa.string() for e in expected}
         types |= {e.name: pa.dictionary(pa.int32(), pa.string()) for e in expected if e.kind == LABEL}
+        types |= {e.name: pa.bool_() for e in expected if e.kind == FLAG}
         table = self._read(block.data, names, types)
-        return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
+        # Arrow knows more spellings of NaN than MISSING has; whether they count is not for it to say.
+        if any(e.kind == NUMBER and pc.any(pc.is_nan(table.column(e.name))).as_py() for e in expected):
+            raise NeedsCareError
+        return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
     def _read(self, data: bytes, names: list[str] | None, types: dict[str, Any]) -> Any:
         """The block as arrow reads it, in small steps that stay in the processor's cache if no record is too long."""
@@ -116,6 +121,8 @@ class CsvTable:
                         column_types=types,
                         include_columns=names,
                         null_values=list(MISSING),
+                        true_values=["1", "true", "True", "TRUE"],
+                        false_values=["0", "false", "False", "FALSE"],
                         strings_can_be_null=False,
                     ),
                 )

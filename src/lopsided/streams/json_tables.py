@@ -63,7 +63,7 @@ class JsonTable:
         """The rows, block by block."""
         for block in self._blocks:
             if isinstance(block, StreamError):
-                yield Chunk(self.name, 0, {}, [block])
+                yield Chunk(self.name, 0, Columns(), [block])
             elif block.data.strip():
                 yield self._chunk(block, expected)
 
@@ -97,7 +97,7 @@ class JsonTable:
             raise NeedsCareError from None
         if any(e.name not in table.column_names for e in expected):
             raise NeedsCareError
-        return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
+        return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
     def _with_care(self, block: Block, expected: Sequence[Expected]) -> Chunk:
         rows = CheckedRows(self.name, expected)
