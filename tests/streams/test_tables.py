@@ -275,6 +275,37 @@ def test_flags_are_words_or_numbers(tmp_path, form, more):
     assert [error.rule for error in bad] == ["must be true, false or a finite number" for _ in more]
 
 
+@pytest.mark.parametrize("blank", ["", "\n \n"])
+def test_two_objects_on_a_line_are_refused_with_its_number(tmp_path, blank):
+    path = tmp_path / "b.ndjson"
+    path.write_text(f'{{"a": 1}}\n{blank}{{"a": 2}} {{"a": 3}}\n{{"a": 4}}\n')
+    columns, (error,) = read(path, [Expected("a", "number")])
+    assert columns["a"] == [1, 4]
+    line = 4 if blank else 2
+    assert (
+        str(error)
+        == f'The row in line {line} of {path} must be one JSON object, got "Extra data: line 1 column 10 (char 9)".'
+    )
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_object(tmp_path):
+    for name in ("b.ndjson", "b"):  # by its suffix, and by its first bytes
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + as_ndjson())
+        with TableStream(Sources([str(tmp_path / name)])) as stream:
+            (chunk,) = stream.chunks(EXPECTED)
+        assert [json.loads(record) for record in chunk.records()] == chunk.table().to_pylist() == ROWS
+
+
+def test_objects_become_a_table_of_all_their_keys(tmp_path):
+    rows = [{"a": 1, "b": 2}, {"b": 2.5, "note": "x"}, {"a": 3, "note": 7, "more": [1]}]
+    (tmp_path / "b.ndjson").write_bytes(as_ndjson(rows))
+    with TableStream(Sources([str(tmp_path / "b.ndjson")])) as stream:
+        (chunk,) = stream.chunks([Expected("a", "number")])
+    assert chunk.table().to_pydict() == {
+        "a": [1, None, 3], "b": [2.0, 2.5, None], "note": [None, "x", "7"], "more": [None, None, [1]],
+    }  # fmt: skip
+
+
 def test_what_is_no_text_is_spelled_as_in_the_first_rows(tmp_path):
     """Here and there the same word, or the hashed one is not the known one."""
     table = pa.table({"a": [True, False], "b": pa.array(["2.50", "1.00"]).cast(pa.decimal128(5, 2)), "c": [3, 4]})

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.streams.blocks import Block, record_ends
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, record_ends
 from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 
 _USUAL_DELIMITERS = ",\t;|"
 _STEP = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
 csv.field_size_limit(1 << 30)
 
@@ -168,7 +167,7 @@ class CsvTable:
 
 def usual_delimiter(start: bytes) -> str:
     """The most frequent of comma, tab, semicolon and bar in the first line; the comma if there is none."""
-    header = start.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    header = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
     return max(_USUAL_DELIMITERS, key=header.count)
 
 
@@ -181,7 +180,7 @@ def _first_block(name: str, blocks: Iterator[Block | StreamError]) -> Block:
     for block in blocks:
         if isinstance(block, StreamError):
             raise block
-        if block.data.removeprefix(_BYTE_ORDER_MARK).strip():
+        if block.data.removeprefix(BYTE_ORDER_MARK).strip():
             return block
     raise StreamError(name, None, None, "must have a header and rows of data", "nothing")
 
@@ -190,7 +189,7 @@ def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
     """The header with its line number, and the block behind it."""
     data, line = block.data, block.first_line
     if line == 1:
-        data = data.removeprefix(_BYTE_ORDER_MARK)
+        data = data.removeprefix(BYTE_ORDER_MARK)
     while True:
         end = data.find(b"\n") + 1 or len(data)
         if b'"' in data[:end]:

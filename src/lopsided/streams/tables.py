@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from lopsided.streams.blocks import cut_at_lines, cut_at_records
+from lopsided.streams.blocks import BYTE_ORDER_MARK, cut_at_lines, cut_at_records
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError, shown_columns
@@ -142,7 +142,7 @@ def format_of(source: ByteSource, path: str) -> str:
     if known is not None:
         return known
     start = source.peek()
-    if start.lstrip().startswith(b"{"):
+    if start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         return NDJSON
     return LIBSVM if looks_like_libsvm(start) else CSV
 
