@@ -122,20 +122,21 @@ class Feed:
         for chunk in self.stream.chunks(encoder.expected(self.labels)):
             self.bad.take(chunk.bad)
             if chunk.new_columns:
-                self._note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
+                self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = chunk.columns[self.schema.label] if self.labels is not None else np.full(chunk.n_rows, np.nan)
                 yield Portion(encoder.matrix(chunk.columns), signs, _seconds(self.schema, chunk), chunk)
 
     def _note_beyond(self, count: int) -> None:
         if count and not self.n_beyond:
-            self._note(
+            self.note(
                 f"indices beyond {self.n_features + self.first_index - 1:,}, the largest of the first rows, are "
                 "ignored; see --features"
             )
         self.n_beyond += count
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Say something on standard error, and remember it."""
         self.notes.append(text)
         click.secho(f"note: {text}", fg="yellow", err=True)
 

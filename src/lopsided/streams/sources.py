@@ -205,6 +205,11 @@ class Sources:
         return ", ".join("standard input" if p == STANDARD_INPUT else os.path.basename(p) or p for p in self.paths)
 
     @property
+    def is_single(self) -> bool:
+        """Whether there is one file, and there will be no other."""
+        return len(self.paths) == 1 and not self.follow and not os.path.isdir(self.paths[0])
+
+    @property
     def total(self) -> int | None:
         """Bytes on disk of all files as they are now; None if that means nothing."""
         if self.follow or STANDARD_INPUT in self.paths or any("://" in path for path in self.paths):
