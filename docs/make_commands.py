@@ -43,11 +43,11 @@ column is reported once and ignored, a missing one is an error.
 ## Columns
 
 What a column is is found in the first 1,000 rows, printed, saved with the model, and enforced afterwards. Missing values
-(empty, NA, N/A, n/a, NaN, nan, null, NULL, None, ?) do not count.
+(empty, NA, N/A, n/a, NaN, nan, NAN, -nan, null, NULL, None, ?) do not count.
 
 | kind | if | becomes |
 |---|---|---|
-| flag | all values are true or false (not in CSV) | 0 or 1, scaled |
+| flag | all values are true or false (in CSV only by `--kind COL=flag`) | 0 or 1, scaled |
 | number | nine in ten values are numbers | itself, scaled; missing: the mean so far |
 | date | nine in ten values are ISO dates | days since 1970, scaled; weekday and, if there is one, hour as points on a circle |
 | text | more than three words on average | its words, hashed with signs into 256 columns, length 1 |

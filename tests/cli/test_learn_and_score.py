@@ -146,6 +146,16 @@ def test_rows_are_not_written_below_a_header_that_is_not_theirs(lopsided, refuse
     assert not any(tmp_path.glob("out*"))
 
 
+def test_decimals_and_flags(lopsided, tmp_path):
+    prices = pa.array([f"{n}.50" for n in range(60)]).cast(pa.decimal128(8, 2))
+    pa.parquet.write_table(pa.table({"price": prices, "y": [n % 3 == 0 for n in range(60)]}), tmp_path / "a.parquet")
+    said = learned(lopsided, "a.parquet", "--label", "y", "-o", "m")
+    assert [column["kind"] for column in said["columns"]["columns"]] == ["number"]
+    (tmp_path / "b.csv").write_text("a,y\n" + "".join(f"{n % 2 == 0},{n % 3}\n".lower() for n in range(60)))
+    said = learned(lopsided, "b.csv", "--label", "y", "--positive", "1", "--kind", "a=flag", "-o", "m")
+    assert (said["rows"], said["columns"]["columns"][0]["kind"]) == (60, "flag")
+
+
 def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
     said = learned(lopsided, libsvm_file, "-o", "m", "--set", "gamma=20")
     assert said["columns"] is None and said["features"] == 2
@@ -208,6 +218,19 @@ def test_bad_rows_can_be_kept_apart(lopsided, broken, tmp_path):
     # A missing label is no fault of a row that is only scored.
     assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 3
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 23
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--label", "no"], "The label column of broken.csv must be one of the columns a, b, y, got 'no'."),
+        (["--time", "no"], "The columns must be among a, b, y, got 'no'."),
+        (["--kind", "a=colour"], "The kind of column 'a' must be one of"),
+    ],
+)
+@pytest.mark.usefixtures("broken")
+def test_what_is_asked_for_in_vain_is_said_before_a_broken_row(refused, options, sentence):
+    assert refused("learn", "broken.csv", "-o", "m", *options).startswith(sentence)
 
 
 def test_labels_that_come_later(lopsided, payments):

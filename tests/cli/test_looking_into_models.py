@@ -7,6 +7,7 @@ import pytest
 
 import lopsided as lp
 from cli.payments import csv_text, payment_rows
+from lopsided.cli.anatomy import expansions_of, parts_of_score
 from lopsided.cli.candidates import drawn, in_words
 from lopsided.encoding import infer_schema
 
@@ -78,6 +79,29 @@ def test_explain_gives_a_sum_that_is_the_score(lopsided, payments, tmp_path, lea
     assert all(part["amount"] == pytest.approx(part["weight"] * part["times"]) for part in facts["parts"])
     text = lopsided("explain", "m", json.dumps({"amount": row["amount"], "country": row["country"]}), "--top", 4).stdout
     assert f"{facts['score']:+.6g}" in text.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [lp.KOIL, lp.MultiKernelKOIL, lp.OILK, lp.NOGD, lp.Projectron, lp.BPAS, lp.SPA, lp.KernelOGD, lp.OMKC],
+)
+def test_a_vector_is_of_the_class_of_its_row_whatever_its_weight(learner):
+    rng = np.random.default_rng(0)
+    rows = {name: rng.normal(size=300).tolist() for name in "ab"}
+    y = (np.array(rows["a"]) + rng.normal(size=300) > 1.0).astype(int)
+    signs = dict(zip(zip(*rows.values(), strict=True), 2 * y - 1, strict=True))
+    model = lp.TablePipeline(infer_schema(rows), "none", learner(random_state=0)).partial_fit(rows, y)
+    n_vectors = 0
+    for expansion in expansions_of(model):
+        assert [signs[tuple(vector)] for vector in expansion.vectors.tolist()] == expansion.signs.tolist()
+        n_vectors += expansion.signs.size
+    assert n_vectors == model.n_support_ > 0
+    if learner is lp.Projectron:
+        _, parts = parts_of_score(model, np.zeros((1, 2)))
+        named = {tuple(part.columns.values()): part.name for part in parts}
+        rounded = {tuple(float(f"{x:.6g}") for x in row): sign for row, sign in signs.items()}
+        assert named == {row: "like" if rounded[row] > 0 else "unlike" for row in named}
+        assert any((part.weight > 0) != (part.name == "like") for part in parts)
 
 
 def test_explain_on_a_linear_model_names_features(lopsided, payments, tmp_path):

@@ -64,6 +64,24 @@ def test_alerts_a_day_and_per_thousand_rows():
     assert caught >= 80 and round(100 * ten_days.at(rate)[0]) == caught
 
 
+def test_rows_of_the_same_score_are_caught_in_no_particular_order():
+    """The rare rows come first in the stream, but nothing in their scores says so."""
+    alike = Detail(np.zeros(1000), np.arange(1000) < 10, np.zeros(1000, dtype=bool), 0.0)
+    recall, precision = measures.alerts(alike).at(10)
+    assert (recall, precision) == (pytest.approx(0.01), pytest.approx(0.01))
+    assert (
+        measures.alert_sentence(measures.alerts(alike))
+        == "Review 1,000 per 1,000 rows and catch 100% of the rare rows."
+    )
+    rng, known = np.random.default_rng(0), detail()
+    draws = []
+    for _ in range(400):
+        mixed = rng.permutation(known.n)
+        order = mixed[np.argsort(-known.scores[mixed], kind="stable")]
+        draws.append(known.positive[order][:45].sum() / known.positive.sum())
+    assert measures.alerts(known).at(50)[0] == pytest.approx(np.mean(draws), abs=0.002)
+
+
 def test_calibration_is_judged_on_rows_that_it_was_not_fitted_on():
     forecast, share, size = measures.calibration(detail(20_000))
     assert size.sum() == 10_000

@@ -93,6 +93,30 @@ def test_a_third_label_is_named_with_its_line(tmp_path):
     assert str(error) == f"The label in line 4 of {path} must be -1 or 1, got '3'."
 
 
+class Watched(bytes):
+    """Bytes that note how many of them were gone through for line ends."""
+
+    looked_at = 0
+
+    def count(self, what, start=0, end=None):
+        end = len(self) if end is None else end
+        self.looked_at += end - start
+        return super().count(what, start, end)
+
+    def split(self, *arguments):
+        self.looked_at += len(self)
+        return super().split(*arguments)
+
+
+def test_lines_are_counted_once_a_block():
+    exact = b"3 1:0.123456789012345678901234567\n"  # more digits than compiled code reads
+    data = Watched((exact + b"\n" + b"x 1:1\n") * 200)
+    rows = read_block(Block("s", 5, data))
+    assert [error.line for error in rows.bad] == list(range(7, 605, 3))
+    assert [rows.line_of(row) for row in range(200)] == [(5 + 3 * row, exact.decode()[:-1]) for row in range(200)]
+    assert data.looked_at <= 3 * len(data)
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "1\n0\n"])
 def test_nothing_to_learn_from(tmp_path, text):
     with pytest.raises(StreamError, match="must hold at least one index:value pair, got none"):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lopsided.streams import Expected, Labels, Sources, StreamError, TableStream
 from lopsided.streams.blocks import Block, cut_at_records
-from lopsided.streams.cells import parse_number
+from lopsided.streams.cells import MISSING, parse_number
 
 LABELS = Labels(positive="bad", negative="good")
 EXPECTED = [
@@ -241,7 +241,7 @@ def test_blocks_end_where_records_do(rows, size, last_line_ends):
 
 @given(
     st.lists(
-        st.sampled_from(["1", "-2.5", " 3 ", "+4", "1e3", "", "NA", "x", '"5"', "1_0", "inf", "0x1"]),
+        st.sampled_from(["1", "-2.5", " 3 ", "+4", "1e3", *MISSING, "x", '"5"', "1_0", "inf", "0x1", "nAn", "nan(1)"]),
         min_size=1,
         max_size=30,
     )
@@ -250,11 +250,68 @@ def test_a_block_at_once_and_cell_by_cell_agree(tmp_path_factory, cells):
     path = tmp_path_factory.mktemp("csv") / "b.csv"
     path.write_text("a,y\n" + "".join(f"{cell},{n}\n" for n, cell in enumerate(cells)))
     columns, bad = read(path, [Expected("a", "number"), Expected("y", "text")])
-    good = {str(n): np.nan if cell in ("", "NA") else parse_number(cell.strip('"')) for n, cell in enumerate(cells)}
+    good = {str(n): np.nan if cell in MISSING else parse_number(cell.strip('"')) for n, cell in enumerate(cells)}
     good = {n: value for n, value in good.items() if value is not None}
     assert columns["y"] == list(good)
     np.testing.assert_array_equal(columns["a"], list(good.values()))
     assert [error.line - 2 for error in bad] == [n for n in range(len(cells)) if str(n) not in good]
+
+
+@pytest.mark.parametrize("more", ["", "x,0\n"])
+def test_not_a_number_is_missing_whether_or_not_another_row_is_bad(tmp_path, more):
+    (tmp_path / "b.csv").write_text("a,y\n1,0\nNAN,1\n" + more)
+    columns, bad = read(tmp_path / "b.csv", [Expected("a", "number"), Expected("y", "text")])
+    np.testing.assert_array_equal(columns["a"], [1, np.nan])
+    assert len(bad) == bool(more)
+
+
+@pytest.mark.parametrize("more", [[], ["maybe"]])
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_flags_are_words_or_numbers(tmp_path, form, more):
+    rows = [{"a": value, "b": 1} for value in ["true", "FALSE", "True", "0", "1", None, *more]]
+    (tmp_path / f"b.{form}").write_bytes(as_csv(rows) if form == "csv" else as_ndjson(rows))
+    columns, bad = read(tmp_path / f"b.{form}", [Expected("a", "flag")])
+    np.testing.assert_array_equal(columns["a"], [1, 0, 1, 0, 1, np.nan])
+    assert [error.rule for error in bad] == ["must be true, false or a finite number" for _ in more]
+
+
+@pytest.mark.parametrize("blank", ["", "\n \n"])
+def test_two_objects_on_a_line_are_refused_with_its_number(tmp_path, blank):
+    path = tmp_path / "b.ndjson"
+    path.write_text(f'{{"a": 1}}\n{blank}{{"a": 2}} {{"a": 3}}\n{{"a": 4}}\n')
+    columns, (error,) = read(path, [Expected("a", "number")])
+    assert columns["a"] == [1, 4]
+    line = 4 if blank else 2
+    assert (
+        str(error)
+        == f'The row in line {line} of {path} must be one JSON object, got "Extra data: line 1 column 10 (char 9)".'
+    )
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_object(tmp_path):
+    for name in ("b.ndjson", "b"):  # by its suffix, and by its first bytes
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + as_ndjson())
+        with TableStream(Sources([str(tmp_path / name)])) as stream:
+            (chunk,) = stream.chunks(EXPECTED)
+        assert [json.loads(record) for record in chunk.records()] == chunk.table().to_pylist() == ROWS
+
+
+def test_objects_become_a_table_of_all_their_keys(tmp_path):
+    rows = [{"a": 1, "b": 2}, {"b": 2.5, "note": "x"}, {"a": 3, "note": 7, "more": [1]}]
+    (tmp_path / "b.ndjson").write_bytes(as_ndjson(rows))
+    with TableStream(Sources([str(tmp_path / "b.ndjson")])) as stream:
+        (chunk,) = stream.chunks([Expected("a", "number")])
+    assert chunk.table().to_pydict() == {
+        "a": [1, None, 3], "b": [2.0, 2.5, None], "note": [None, "x", "7"], "more": [None, None, [1]],
+    }  # fmt: skip
+
+
+def test_what_is_no_text_is_spelled_as_in_the_first_rows(tmp_path):
+    """Here and there the same word, or the hashed one is not the known one."""
+    table = pa.table({"a": [True, False], "b": pa.array(["2.50", "1.00"]).cast(pa.decimal128(5, 2)), "c": [3, 4]})
+    pa.parquet.write_table(table, tmp_path / "b.parquet")
+    columns, _ = read(tmp_path / "b.parquet", [Expected(name, "text") for name in "abc"])
+    assert columns == {"a": ["True", "False"], "b": ["2.50", "1.00"], "c": ["3", "4"]}
 
 
 def test_an_endless_record_is_left_out_and_the_rest_is_read(monkeypatch):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.cli.vector_classes import signs_of_vectors
 from lopsided.constraints import ParameterError
 from lopsided.estimators.kernel_parameters import chosen_kernel, chosen_pool
 from lopsided.kernels import Kernel
@@ -19,17 +20,21 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Expansion:
-    """A sum of kernels: factor times the sum of weight times k(vector, x)."""
+    """A sum of kernels: factor times the sum of weight times k(vector, x); `signs` are the classes of the vectors."""
 
     kernel: Kernel
     factor: float
     vectors: Floats
     weights: Floats
+    signs: Floats
 
 
 @dataclass(frozen=True)
 class Part:
-    """One term of a score: a support vector (weight, similarity, its columns) or a feature (weight, value)."""
+    """One term of a score: a support vector (weight, similarity, its columns) or a feature (weight, value).
+
+    The name of a vector is "like" if it is of the class that is looked for, else "unlike".
+    """
 
     amount: float
     name: str
@@ -46,12 +51,14 @@ def expansions_of(model: Any) -> list[Expansion]:
         return []
     weights = learner.support_weights_
     if isinstance(vectors, list):
-        factors = learner.kernel_weights_
+        factors = learner.kernel_weights_.tolist()
         pool = chosen_pool(learner.kernels)
-        return [Expansion(*part) for part in zip(pool, factors.tolist(), map(_dense, vectors), weights, strict=True)]
+        parts = zip(pool, factors, map(_dense, vectors), weights, signs_of_vectors(learner), strict=True)
+        return [Expansion(*part) for part in parts]
     if not hasattr(learner, "kernel"):
         return []
-    return [Expansion(chosen_kernel(learner, model.n_features_in_), 1.0, _dense(vectors), weights)]
+    (signs,) = signs_of_vectors(learner)
+    return [Expansion(chosen_kernel(learner, model.n_features_in_), 1.0, _dense(vectors), weights, signs)]
 
 
 def coefficients_of(model: Any) -> tuple[Floats, float] | None:
@@ -70,17 +77,18 @@ def parts_of_score(model: Any, X: Any) -> tuple[float, list[Part]]:
     parts: list[Part] = []
     for expansion in expansions_of(model):
         similar = expansion.kernel(row, expansion.vectors)[0] if expansion.weights.size else np.zeros(0)
-        for vector, weight, near in zip(expansion.vectors, expansion.weights.tolist(), similar.tolist(), strict=True):
-            name = "like" if weight > 0 else "unlike"
-            weight *= expansion.factor
+        weights = expansion.factor * expansion.weights
+        terms = zip(expansion.vectors, weights.tolist(), expansion.signs, similar.tolist(), strict=True)
+        for vector, weight, sign, near in terms:
+            name = "like" if sign > 0 else "unlike"
             parts.append(Part(weight * near, name, weight, near, columns_of(model, vector)))
     linear = coefficients_of(model)
     if linear is not None and not parts:
-        weights, bias = linear
+        coefficients, bias = linear
         names = feature_names(model)
         parts = [
-            Part(float(weights[j] * row[0, j]), names[j], float(weights[j]), float(row[0, j]))
-            for j in np.flatnonzero(weights * row[0])
+            Part(float(coefficients[j] * row[0, j]), names[j], float(coefficients[j]), float(row[0, j]))
+            for j in np.flatnonzero(coefficients * row[0])
         ]
         parts += [Part(bias, "bias", bias, 1.0)] if bias else []
     if abs(sum(part.amount for part in parts) - raw) > 1e-6 * max(1.0, abs(raw)):

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lopsided.cli.interrupts import INTERRUPTED
 from lopsided.cli.options import with_json
 
 if TYPE_CHECKING:
     from lopsided.cli.demo_contest import Contest
     from lopsided.cli.display import Row
-
-_INTERRUPTED = 130
 
 
 @click.command()
@@ -37,7 +36,7 @@ def demo(report: str, as_json: bool) -> None:
     except KeyboardInterrupt:
         print_table(rows, COLUMNS)
         click.secho("interrupted", fg="yellow", err=True)
-        raise click.exceptions.Exit(_INTERRUPTED) from None
+        raise click.exceptions.Exit(INTERRUPTED) from None
     sentences = what_one_sees(meetings)
     if can_report:
         _write_report(report, meetings, sentences)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,20 +136,21 @@ class Feed:
         for chunk in self.stream.chunks(encoder.expected(self.labels)):
             self.bad.take(chunk.bad)
             if chunk.new_columns:
-                self._note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
+                self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = chunk.columns[self.schema.label] if self.labels is not None else np.full(chunk.n_rows, np.nan)
                 yield Portion(encoder.matrix(chunk.columns), signs, _seconds(self.schema, chunk), chunk)
 
     def _note_beyond(self, count: int) -> None:
         if count and not self.n_beyond:
-            self._note(
+            self.note(
                 f"indices beyond {self.n_features + self.first_index - 1:,}, the largest of the first rows, are "
                 "ignored; see --features"
             )
         self.n_beyond += count
 
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Say something on standard error, and remember it."""
         self.notes.append(text)
         click.secho(f"note: {text}", fg="yellow", err=True)
 
@@ -167,10 +169,18 @@ def open_feed(reading: Reading, model: Any = None, *, labelled: bool = True) -> 
         build = _table_feed
     try:
         return build(reading, stream, bad, model, labelled)
-    except BaseException as error:
+    except BaseException:
         stream.__exit__()
-        # A row that is broken explains more than labels or columns that are missing because of it.
-        if isinstance(error, ValueError) and bad.stops and stream.head_problem is not None:
+        raise
+
+
+@contextmanager
+def _broken_rows_first(stream: SparseStream | TableStream, bad: BadRows) -> Iterator[None]:
+    """A row that is broken explains more than rows or labels that are missing because of it."""
+    try:
+        yield
+    except StreamError as error:
+        if bad.stops and stream.head_problem is not None:
             raise stream.head_problem from error
         raise
 
@@ -211,9 +221,10 @@ def _sparse_stream(reading: Reading, sources: Sources, model: Any) -> SparseStre
 def _sparse_feed(reading: Reading, stream: SparseStream, bad: BadRows, model: Any, labelled: bool) -> Feed:
     labels = None
     if labelled:
-        labels = _labels_of(model) or find_labels(
-            stream.head_labels, reading.positive, source=stream.name, column=None, complete=stream.is_whole
-        )
+        with _broken_rows_first(stream, bad):
+            labels = _labels_of(model) or find_labels(
+                stream.head_labels, reading.positive, source=stream.name, column=None, complete=stream.is_whole
+            )
     return Feed(stream, bad, None, labels, stream.first_index, stream.n_features)
 
 
@@ -225,7 +236,10 @@ def _table_feed(reading: Reading, stream: TableStream, bad: BadRows, model: Any,
                 stream.name, None, None, f"must hold the label column {schema.label!r}", shown_columns(stream.columns)
             )
         return Feed(stream, bad, schema, _labels_of(model) if labelled else None, n_features=model.n_features_in_)
-    label = _label_column(reading, stream)
+    label = label_column(stream.columns, reading.label, stream.name)
+    with _broken_rows_first(stream, bad):
+        if not any(stream.head.values()):
+            raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
     schema = infer_schema(
         stream.head,
         label=label,
@@ -236,7 +250,8 @@ def _table_feed(reading: Reading, stream: TableStream, bad: BadRows, model: Any,
         width=reading.width,
     )
     spellings = [spelled(value) for value in stream.head[label] if value is not None]
-    labels = find_labels(spellings, reading.positive, source=stream.name, column=label, complete=stream.is_whole)
+    with _broken_rows_first(stream, bad):
+        labels = find_labels(spellings, reading.positive, source=stream.name, column=label, complete=stream.is_whole)
     return Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width)
 
 
@@ -248,12 +263,6 @@ def _labels_of(model: Any) -> Labels | None:
     positive, negative = known.positive.item(), known.negative.item()
     rest = f"not {positive}"
     return Labels(positive, None if negative == rest else negative)
-
-
-def _label_column(reading: Reading, stream: TableStream) -> str:
-    if not any(stream.head.values()):
-        raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
-    return label_column(stream.columns, reading.label, stream.name)
 
 
 def _kinds(settings: Sequence[str]) -> dict[str, str]:

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
+from lopsided.cli.interrupts import INTERRUPTED
 from lopsided.version import __version__
 
 USER_ERROR = 2
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 
 class Entry(NamedTuple):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from pathlib import PurePath
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lopsided.constraints import ParameterError
-from lopsided.streams.errors import StreamError
+from lopsided.streams.errors import StreamError, shown_columns
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed, Portion
@@ -42,18 +44,30 @@ def open_output(path: str | None, to: str | None, feed: Feed, keep: str) -> Writ
             raise ParameterError(f"The option --output must not be one of the files that are read, got {path!r}.")
     if keep == "id" and (feed.schema is None or feed.schema.id is None):
         raise ParameterError("The option --keep id must have a model that was learned with --id, got one without.")
+    if keep == "id" and feed.schema is not None and feed.schema.id not in feed.stream.columns:
+        rule = f"must hold the column {feed.schema.id!r}, for which --keep id asks"
+        raise StreamError(feed.name, None, None, rule, f"only {shown_columns(feed.stream.columns)}")
     if keep == "all" and kind == getattr(feed.stream, "format", None) and kind in _AS_THEY_CAME:
         return _AS_THEY_CAME[kind](path, feed, keep)
     return {"csv": _Csv, "ndjson": _Json, "parquet": _Parquet, "arrow": _Arrow}[kind](path, feed, keep)
 
 
+def check_names_are_free(columns: Sequence[str], source: str) -> None:
+    """New columns must not be called as old ones."""
+    taken = [name for name in NEW_COLUMNS if name in columns]
+    if taken:
+        rule = f"must not have columns called {', '.join(NEW_COLUMNS)} already"
+        raise StreamError(source, None, None, rule, ", ".join(taken))
+
+
 class Writer:
-    """A file that takes portions with their scores. It appears under its name when it is whole."""
+    """A file that takes portions with their scores. It appears under its name when it is whole, or not at all."""
 
     def __init__(self, path: str | None, feed: Feed, keep: str) -> None:
         self.path, self.feed, self.keep = path, feed, keep
         self._file: BinaryIO = sys.stdout.buffer if path is None else open(f"{path}.part", "wb")  # noqa: SIM115
-        self._is_first = True
+        self._columns: list[str] = []
+        self._late: set[str] = set()
 
     def __enter__(self) -> Writer:
         return self
@@ -62,13 +76,14 @@ class Writer:
         if self.path is None:
             self._file.flush()
             return
-        if kind is None:
-            self._finish()
-        self._file.close()
-        if kind is None or kind is KeyboardInterrupt:
-            os.replace(f"{self.path}.part", self.path)
-        else:
-            os.unlink(f"{self.path}.part")
+        part = Path(f"{self.path}.part")
+        try:
+            with self._file:
+                self._finish() if kind is None else self._abandon()
+            if kind is None:
+                part.replace(self.path)
+        finally:
+            part.unlink(missing_ok=True)
 
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         """Append rows."""
@@ -76,6 +91,9 @@ class Writer:
 
     def _finish(self) -> None:
         """Write what stands at the end of a file."""
+
+    def _abandon(self) -> None:
+        """Let go of a file that will not be kept."""
 
     def _table(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> Any:
         """The kept columns and the three new ones as an arrow table."""
@@ -86,12 +104,16 @@ class Writer:
             table = portion.chunk.table()
             if self.keep == "id":
                 assert self.feed.schema is not None
-                table = table.select([self.feed.schema.id])
+                name = self.feed.schema.id
+                has_it = name in table.column_names  # rows of NDJSON may lack it
+                table = table.select([name]) if has_it else pa.table({name: pa.nulls(table.num_rows, pa.string())})
         new = dict(
             zip(NEW_COLUMNS, (pa.array(scores), pa.array(probabilities), pa.array(predicted.tolist())), strict=True)
         )
         if table is None:
             return pa.table(new)
+        assert portion.chunk is not None
+        check_names_are_free(table.column_names, portion.chunk.source)
         for name, array in new.items():
             table = table.append_column(name, array)
         return self._typed(table, portion)
@@ -114,6 +136,20 @@ class Writer:
                 )
         return table
 
+    def _in_order(self, table: Any) -> Any:
+        """The columns of the first rows, found by their names: empty if later rows lack one, and none besides."""
+        import pyarrow as pa
+
+        self._columns = self._columns or table.column_names
+        late = [name for name in table.column_names if name not in self._columns and name not in self._late]
+        if late:
+            self._late.update(late)
+            self.feed.note(f"columns that the first rows do not have, left out of the output: {', '.join(late)}")
+        for name in self._columns:
+            if name not in table.column_names:
+                table = table.append_column(name, pa.nulls(table.num_rows))
+        return table.select(self._columns)
+
 
 class _CsvAsItCame(Writer):
     """CSV to CSV: the bytes of every row as they were, and three cells more."""
@@ -124,10 +160,9 @@ class _CsvAsItCame(Writer):
         delimiter = self.feed.stream.delimiter
         chunk = portion.chunk
         assert chunk is not None
-        if self._is_first:
+        if not self._header:
             self._header = chunk.header or b""
             self._file.write(self._header + (delimiter + delimiter.join(NEW_COLUMNS) + "\n").encode())
-            self._is_first = False
         if chunk.records is None or chunk.header != self._header:
             rule = "must have the header of the files before it if rows are to be written as they came (or --keep none)"
             raise StreamError(chunk.source, None, None, rule, "another" if chunk.header else "none")
@@ -161,10 +196,10 @@ class _Csv(Writer):
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         import pyarrow.csv as pacsv
 
-        table = self._table(portion, scores, probabilities, predicted)
+        is_first = not self._columns
+        table = _without_nesting(self._in_order(self._table(portion, scores, probabilities, predicted)))
         text = io.BytesIO()
-        pacsv.write_csv(table, text, pacsv.WriteOptions(include_header=self._is_first, quoting_style="needed"))
-        self._is_first = False
+        pacsv.write_csv(table, text, pacsv.WriteOptions(include_header=is_first, quoting_style="needed"))
         self._file.write(text.getvalue())
 
 
@@ -177,13 +212,45 @@ class _Json(Writer):
 
 
 class _Parquet(Writer):
+    """One type a column, that of the first rows or a roomier one, into which all others must fit."""
+
     _writer: Any = None
+    _schema: Any = None
 
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
-        table = self._table(portion, scores, probabilities, predicted)
+        table = self._in_order(self._table(portion, scores, probabilities, predicted))
         if self._writer is None:
-            self._writer = self._open(table.schema)
-        self._writer.write_table(table.cast(self._writer.schema) if hasattr(self._writer, "schema") else table)
+            self._schema = self._roomy_schema(table)
+            self._writer = self._open(self._schema)
+        self._writer.write_table(self._cast(table, portion))
+
+    def _roomy_schema(self, table: Any) -> Any:
+        """Types for rows that begin with these; a single file of types has them for all its rows."""
+        import pyarrow as pa
+
+        stream, schema = self.feed.stream, self.feed.schema
+        is_settled = stream.sources.is_single and getattr(stream, "format", None) == "arrow"
+        numbers = {column.name for column in schema.columns if column.kind == "number"} if schema else set()
+        fields = []
+        for column, field in zip(table.columns, table.schema, strict=True):
+            kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+            if not is_settled:
+                kind = _roomy(kind, column, field.name in numbers)
+            fields.append(pa.field(field.name, kind))
+        return pa.schema(fields, metadata=table.schema.metadata)
+
+    def _cast(self, table: Any, portion: Portion) -> Any:
+        import pyarrow as pa
+
+        columns = []
+        for column, field in zip(table.columns, self._schema, strict=True):
+            try:
+                columns.append(column.cast(field.type))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                source = portion.chunk.source if portion.chunk is not None else self.feed.name
+                rule = f"must fit the type {field.type} of the rows before it (or see --keep)"
+                raise StreamError(source, None, f"column {field.name!r}", rule, str(column.type)) from None
+        return pa.Table.from_arrays(columns, schema=self._schema)
 
     def _open(self, schema: Any) -> Any:
         import pyarrow.parquet as pq
@@ -197,6 +264,11 @@ class _Parquet(Writer):
             self._writer = self._open(pa.schema([("score", pa.float64()), ("probability", pa.float64())]))
         self._writer.close()
 
+    def _abandon(self) -> None:
+        if self._writer is not None:
+            with suppress(Exception):  # else it would do so when it is collected, into a closed file
+                self._writer.close()
+
 
 class _Arrow(_Parquet):
     def _open(self, schema: Any) -> Any:
@@ -206,6 +278,33 @@ class _Arrow(_Parquet):
 
 
 _AS_THEY_CAME: dict[str, type[Writer]] = {"csv": _CsvAsItCame, "ndjson": _JsonAsItCame}
+
+
+def _roomy(kind: Any, column: Any, is_number: bool) -> Any:
+    """A type for what later rows may bring: fractions where a model reads numbers, texts where nothing was known."""
+    import pyarrow as pa
+
+    if pa.types.is_null(kind):
+        return pa.float64() if is_number else pa.string()
+    if is_number and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        with suppress(pa.ArrowInvalid):  # whole numbers beyond 2^53 stay whole
+            column.cast(pa.float64())
+            return pa.float64()
+    return kind
+
+
+def _without_nesting(table: Any) -> Any:
+    """Lists and objects as JSON, since a cell of a CSV has no other form for them."""
+    import json
+
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        if pa.types.is_nested(field.type):
+            values = table.column(position).to_pylist()
+            texts = [None if value is None else json.dumps(value, default=str) for value in values]
+            table = table.set_column(position, field.name, pa.array(texts, type=pa.string()))
+    return table
 
 
 def _cells(labels: Any, delimiter: str) -> list[bytes]:

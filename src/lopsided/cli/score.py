@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from lopsided.cli.options import reading_beside_an_output, with_config
-
-if TYPE_CHECKING:
-    from lopsided.cli.feed import Feed
 
 
 @click.command()
@@ -50,14 +47,15 @@ def score(
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import INTERRUPTED, Interruptible
-    from lopsided.cli.outputs import open_output
+    from lopsided.cli.outputs import check_names_are_free, open_output
     from lopsided.cli.saved import load_for_files
     from lopsided.cli.status import Status
 
     ranker = load_for_files(model)
     interrupts = Interruptible()
     with open_feed(Reading(files, **options), ranker, labelled=False) as feed:
-        _check_label_is_free(feed)
+        if feed.schema is not None:
+            check_names_are_free(feed.stream.columns, feed.name)
         with (
             open_output(output, to or ("ndjson" if as_json else None), feed, keep) as writer,
             Status("scoring") as status,
@@ -84,16 +82,3 @@ def score(
     if interrupts.interrupted:
         click.secho(f"interrupted after {summary['rows']:,} rows", fg="yellow", err=True)
         raise click.exceptions.Exit(INTERRUPTED)
-
-
-def _check_label_is_free(feed: Feed) -> None:
-    """New columns must not be called as old ones."""
-    from lopsided.cli.outputs import NEW_COLUMNS
-    from lopsided.streams import StreamError
-
-    if feed.schema is None:
-        return
-    taken = [name for name in NEW_COLUMNS if name in feed.stream.columns]
-    if taken:
-        rule = f"must not have columns called {', '.join(NEW_COLUMNS)} already"
-        raise StreamError(feed.name, None, None, rule, ", ".join(taken))

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import cells
-from lopsided.streams.cells import CheckedRows, Expected
+from lopsided.streams.cells import CheckedRows, Columns, Expected
+from lopsided.streams.chunks import NeedsCareError, column_at_once
 from lopsided.streams.labels import Labels
 
 Floats = npt.NDArray[np.float64]
 
 _EXPECTED = {NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE}
+_ARROW_READS = "biufUM"  # dtypes by their letters: all that can be a column but objects
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
@@ -55,13 +57,9 @@ class TableEncoder:
             result.append(Expected(self.schema.label, cells.LABEL, labels))
         return result
 
-    def matrix(self, columns: Mapping[str, Any]) -> Floats:
-        """The rows of these columns, as a stream's chunk has them."""
-        for column in self.schema.columns:
-            if column.name not in columns:
-                raise SchemaError(
-                    f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
-                )
+    def matrix(self, columns: Columns) -> Floats:
+        """The rows of these columns, which must have been checked: by a stream, or by `columns_of`."""
+        self._check_names(columns)
         n_rows = len(columns[self.schema.columns[0].name])
         is_simple = self.width == self.n_numbers
         result = np.empty((n_rows, self.width)) if is_simple else np.zeros((n_rows, self.width))
@@ -84,21 +82,43 @@ class TableEncoder:
                 place += column.width
         return result
 
-    def columns_of(self, table: Any) -> dict[str, Any]:
+    def columns_of(self, table: Any) -> Columns:
         """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
+        if isinstance(table, Columns):
+            return table  # of a chunk, checked by its stream
         values = _by_column(table)
-        if all(isinstance(column, np.ndarray) or hasattr(column, "buffers") for column in values.values()):
-            return values  # a chunk of a stream, which was checked there
+        self._check_names(values)
         expected = [e for e in self.expected() if e.name in values]
-        missing = [column.name for column in self.schema.columns if column.name not in values]
-        if missing:
-            raise SchemaError(f"The table must hold the column {missing[0]!r}, got only {', '.join(map(str, values))}.")
-        rows = CheckedRows("the table", expected, unit="row")
-        for number, row in enumerate(zip(*(values[e.name] for e in expected), strict=True)):
-            rows.add(number, number, row)
-        if rows.bad:
-            raise rows.bad[0]
-        return rows.columns()
+        lengths = {e.name: len(values[e.name]) for e in expected}
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{length} of {name!r}" for name, length in lengths.items())
+            raise SchemaError(f"The columns of a table must be equally long, got {shown}.")
+        try:
+            return Columns({e.name: _at_once(e, values[e.name]) for e in expected})
+        except NeedsCareError:
+            return _cell_by_cell(values, expected)
+
+    def checked_rows(self, rows: npt.NDArray[Any]) -> Floats:
+        """Rows as `matrix` makes them, made by somebody: a number may be missing, everything else must be finite."""
+        if rows.dtype.kind not in "biuf":
+            raise SchemaError(f"Encoded rows must be numbers, got an array of {rows.dtype}.")
+        result = np.asarray(rows, dtype=np.float64)
+        wrong = ~np.isfinite(result)
+        wrong[:, : self.n_numbers] &= ~np.isnan(result[:, : self.n_numbers])
+        if wrong.any():
+            row, place = np.argwhere(wrong)[0].tolist()
+            raise SchemaError(
+                f"The feature {self.names[place]!r} in row {row} of the encoded rows must be a finite number, "
+                f"got {result[row, place]}."
+            )
+        return result
+
+    def _check_names(self, columns: Mapping[str, Any]) -> None:
+        for column in self.schema.columns:
+            if column.name not in columns:
+                raise SchemaError(
+                    f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
+                )
 
     def in_words(self, row: Floats) -> dict[str, Any]:
         """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""
@@ -121,11 +141,37 @@ class TableEncoder:
         return words
 
 
+def _at_once(expected: Expected, values: Any) -> Any:
+    """A column of an array of arrow or NumPy, if all of it is as expected."""
+    import pyarrow as pa
+
+    try:
+        if isinstance(values, np.ndarray) and values.dtype.kind in _ARROW_READS:
+            values = pa.array(values)
+        if hasattr(values, "to_pylist"):
+            return column_at_once(expected, values)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass  # the cell that is wrong will be found
+    raise NeedsCareError
+
+
+def _cell_by_cell(values: Mapping[str, Any], expected: Sequence[Expected]) -> Columns:
+    """The columns if every cell is right, else the error of the first that is not."""
+    columns = [values[e.name] for e in expected]
+    columns = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+    rows = CheckedRows("the table", expected, unit="row")
+    for number, row in enumerate(zip(*columns, strict=True)):
+        rows.add(number, number, row)
+    if rows.bad:
+        raise rows.bad[0]
+    return rows.columns()
+
+
 def _by_column(table: Any) -> dict[str, Any]:
     if isinstance(table, Mapping):
         return dict(table)
     if hasattr(table, "to_pydict"):
-        return dict(table.to_pydict())
+        return dict(zip(table.schema.names, table.columns, strict=True))
     if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a data frame, whose missing values are NaN or None
         return {str(name): table[name].tolist() for name in table.columns}
     if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):

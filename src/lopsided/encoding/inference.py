@@ -8,13 +8,13 @@ each of 50 rows or more has another value, as names and identifiers have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KINDS, NUMBER, TEXT, Column, Schema, SchemaError
-from lopsided.streams.cells import WrongCellError, date_of, number_of, text_of
+from lopsided.streams.cells import WrongCellError, date_of, is_missing, number_of, text_of
 
 CATEGORY_WIDTH, TEXT_WIDTH = 64, 256
 IGNORE = "ignore"
@@ -80,19 +80,19 @@ def _time_column(name: str | None, head: Mapping[str, Sequence[Any]], kinds: Map
     kind, _ = _kind_of(head[name])
     kind = kinds.get(name, kind)
     if kind not in (NUMBER, DATE):
-        shown = next((str(value) for value in head[name] if not _is_missing(value)), "nothing")
+        shown = next((str(value) for value in head[name] if not is_missing(value)), "nothing")
         raise SchemaError(f"The time column {name!r} must hold ISO dates or numbers of seconds, got {shown!r}.")
     return _described(name, kind, head[name], None)
 
 
 def _kind_of(values: Sequence[Any]) -> tuple[str, str]:
     """The kind, or why there is none."""
-    there = [value for value in values if not _is_missing(value)]
+    there = [value for value in values if not is_missing(value)]
     if not there:
         return "", "nothing in its first rows"
-    if any(isinstance(value, dict | list | bytes) for value in there):
+    if not all(_fits(value, text_of) for value in there):
         return "", "no single values"
-    if all(isinstance(value, bool) for value in there):
+    if all(isinstance(value, bool | np.bool_) for value in there):
         return FLAG, ""
     if _share(there, number_of) >= _MOST:
         return NUMBER, ""
@@ -106,32 +106,26 @@ def _kind_of(values: Sequence[Any]) -> tuple[str, str]:
     return CATEGORY, ""
 
 
-def _is_missing(value: Any) -> bool:
+def _fits(value: Any, read: Callable[[Any], Any]) -> bool:
     try:
-        return value is None or value == "" or bool(np.isnan(number_of(value)))
+        read(value)
     except WrongCellError:
         return False
+    return True
 
 
-def _share(values: Sequence[Any], read: Any) -> float:
-    def fits(value: Any) -> bool:
-        try:
-            read(value)
-        except WrongCellError:
-            return False
-        return not isinstance(value, bool)
-
-    return float(np.mean([fits(value) for value in values]))
+def _share(values: Sequence[Any], read: Callable[[Any], Any]) -> float:
+    return float(np.mean([not isinstance(value, bool | np.bool_) and _fits(value, read) for value in values]))
 
 
 def _described(name: str, kind: str, values: Sequence[Any], width: int | None) -> Column:
     if kind == TEXT:
         return Column(name, kind, width or TEXT_WIDTH)
     if kind == CATEGORY:
-        words = sorted({text_of(value) for value in values} - {""})
+        words = sorted({text_of(value) for value in values if _fits(value, text_of)} - {""})
         enough = max(_NARROWEST, 1 << (2 * len(words) - 1).bit_length() if words else 0)
         return Column(name, kind, width or min(CATEGORY_WIDTH, enough), known=tuple(words[:CATEGORY_WIDTH]))
-    may_miss = any(_is_missing(value) for value in values)
+    may_miss = any(is_missing(value) for value in values)
     return Column(name, kind, 0, may_miss, kind == DATE and _has_hours(values))
 
 

@@ -151,7 +151,7 @@ class TablePipeline(_FilePipeline):
 
     def _matrix(self, X: Any) -> Floats:
         if isinstance(X, np.ndarray) and X.shape[1:] == (self.encoder_.width,):
-            return X  # rows that the encoder has made
+            return self.encoder_.checked_rows(X)
         return self.encoder_.matrix(self.encoder_.columns_of(X))
 
     def _raw_scores(self, X: Any) -> Floats:

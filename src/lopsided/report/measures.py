@@ -81,16 +81,19 @@ def _judged(detail: Detail, spans: list[tuple[int, int]]) -> Over:
 
 def curves(detail: Detail) -> tuple[Floats, Floats, Floats]:
     """False alarm rate, recall and precision for every place where the decision could lie, thinned out."""
-    order = np.argsort(-detail.scores, kind="stable")
-    hits = np.cumsum(detail.positive[order])
-    flagged = np.arange(1, detail.n + 1)
-    last_of_ties = np.append(np.diff(detail.scores[order]) != 0.0, True)
-    hits, flagged = hits[last_of_ties], flagged[last_of_ties]
+    flagged, hits = _hits_at_ends_of_ties(detail)
     positives = int(detail.positive.sum())
     recall = hits / max(positives, 1)
     false_alarms = (flagged - hits) / max(detail.n - positives, 1)
     chosen = _spread(recall.size)
     return false_alarms[chosen], recall[chosen], (hits / flagged)[chosen]
+
+
+def _hits_at_ends_of_ties(detail: Detail) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """How many rows score at least so much, and how many of them are rare, for every score from the highest on."""
+    order = np.argsort(-detail.scores, kind="stable")
+    is_last = np.append(np.diff(detail.scores[order]) != 0.0, True)
+    return np.flatnonzero(is_last) + 1, np.cumsum(detail.positive[order])[is_last]
 
 
 def _spread(size: int) -> npt.NDArray[np.int64]:
@@ -101,10 +104,13 @@ def _spread(size: int) -> npt.NDArray[np.int64]:
 
 
 def alerts(detail: Detail) -> Alerts:
-    """What looking at the highest scores would have caught, by how many are looked at."""
-    order = np.argsort(-detail.scores, kind="stable")
-    hits = np.cumsum(detail.positive[order])
+    """What looking at the highest scores would have caught, by how many are looked at.
+
+    Of rows with the same score any may be looked at first: what is told is the mean over all orders.
+    """
     flagged = np.arange(1, detail.n + 1)
+    ends, caught = _hits_at_ends_of_ties(detail)
+    hits = np.interp(flagged, np.append(0, ends), np.append(0, caught))
     chosen = _spread(detail.n)
     if detail.times is not None and np.isfinite(detail.times).any():
         days = (np.nanmax(detail.times) - np.nanmin(detail.times)) / _A_DAY

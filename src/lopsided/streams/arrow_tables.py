@@ -8,13 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from lopsided.streams.cells import CheckedRows, Expected
+from lopsided.streams.cells import CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError
-from lopsided.streams.sources import ByteSource
+from lopsided.streams.sources import ARROW_MAGIC, ByteSource
 
-PARQUET_MAGIC = b"PAR1"
-ARROW_MAGIC = b"ARROW1"
 _ROWS_AT_A_TIME = 8_192
 
 
@@ -59,7 +57,7 @@ class ArrowTable:
 
     def _chunk(self, batch: Any, expected: Sequence[Expected], before: int) -> Chunk:
         try:
-            columns = {e.name: column_at_once(e, batch.column(e.name)) for e in expected}
+            columns = Columns({e.name: column_at_once(e, batch.column(e.name)) for e in expected})
         except (NeedsCareError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return self._with_care(batch, expected, before)
         return Chunk(self.name, batch.num_rows, columns, table=lambda: pa.Table.from_batches([batch]))

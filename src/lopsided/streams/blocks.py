@@ -12,6 +12,7 @@ from lopsided.streams.sources import ByteSource
 
 BLOCK_BYTES = 4 << 20
 LONGEST_RECORD = 32 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _QUOTE, NEW_LINE = b'"', b"\n"
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime
 import math
+import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +21,12 @@ from lopsided.streams.labels import Labels, spelled
 
 NUMBER, FLAG, TEXT, DATE, LABEL = "number", "flag", "text", "date", "label"
 
-# How files spell a number that is not known.
-MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+# How files spell a number that is not known; there is no other list.
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "-nan", "null", "NULL", "None", "?")
 _MISSING = frozenset(MISSING)
+_FLAGS = {"true": 1.0, "false": 0.0}
+# What can be a category by the way it is written.
+_SPELLED = (numbers.Number, np.bool_, np.datetime64, datetime.date, datetime.time, datetime.timedelta)
 
 
 class Expected(NamedTuple):
@@ -40,8 +45,11 @@ class WrongCellError(Exception):
         self.rule, self.got = rule, got
 
 
-# Columns of a chunk: float64 with NaN for missing, datetime64 with NaT, signs of labels, or arrow strings.
-Columns = dict[str, Any]
+class Columns(dict[str, Any]):
+    """Columns that were checked: float64 with NaN for missing, datetime64 with NaT, signs of labels, or arrow strings.
+
+    A class of its own, so that what a stream has checked is told from a mapping that anybody may have made.
+    """
 
 
 def parse_number(text: str) -> float | None:
@@ -57,26 +65,60 @@ def parse_number(text: str) -> float | None:
     return number if math.isfinite(number) and "_" not in text else None
 
 
+def is_missing(cell: Any) -> bool:
+    """Whether nothing is there, or what stands for it in a file or in memory."""
+    return cell.strip() in _MISSING if isinstance(cell, str) else _is_nothing(cell)
+
+
+def _is_nothing(cell: Any) -> bool:
+    """None; NaN and NaT, which differ from themselves; and pandas' NA, which does not tell whether it does."""
+    if cell is None:
+        return True
+    try:
+        return bool(cell != cell)
+    except TypeError:
+        return True
+    except (ValueError, ArithmeticError):  # an array has many answers, a signalling Decimal none
+        return False
+
+
 def number_of(cell: Any) -> float:
     """A finite number, or NaN for a missing one."""
-    if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
+    if is_missing(cell):
         return math.nan
-    if isinstance(cell, str):
-        number = parse_number(cell)
-        if number is not None:
-            return number
-    elif isinstance(cell, int | float):
-        if math.isfinite(cell):
-            return float(cell)
-        if cell != cell:
-            return math.nan
-    raise WrongCellError("must be a finite number", _shown(cell))
+    number = parse_number(cell) if isinstance(cell, str) else _as_float(cell)
+    if number is None:
+        raise WrongCellError("must be a finite number", _shown(cell))
+    return number
+
+
+def _as_float(cell: Any) -> float | None:
+    """The finite number that an object is; None for others. A span of time is a number to NumPy, but not to us."""
+    if not isinstance(cell, int | float | numbers.Real | Decimal | np.bool_) or isinstance(cell, np.timedelta64):
+        return None
+    try:
+        number = float(cell)
+    except (OverflowError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def flag_of(cell: Any) -> float:
+    """1 for true, 0 for false, NaN for a missing one; numbers as they are."""
+    if isinstance(cell, str) and (word := cell.strip().lower()) in _FLAGS:
+        return _FLAGS[word]
+    try:
+        return number_of(cell)
+    except WrongCellError as wrong:
+        raise WrongCellError("must be true, false or a finite number", wrong.got) from None
 
 
 def date_of(cell: Any) -> np.datetime64:
     """A moment in UTC (or in the file's own time if it names no zone), NaT for a missing one."""
-    if cell is None or (isinstance(cell, str) and cell.strip() in _MISSING):
+    if is_missing(cell):
         return np.datetime64("NaT", "us")
+    if isinstance(cell, np.datetime64):
+        return cell.astype("datetime64[us]")
     moment: Any = cell
     if isinstance(cell, str):
         try:
@@ -94,25 +136,30 @@ def date_of(cell: Any) -> np.datetime64:
 
 def text_of(cell: Any) -> str:
     """A text; numbers as they are written, nothing for a missing one."""
-    if cell is None:
-        return ""
     if isinstance(cell, str):
         return cell
-    if isinstance(cell, bool | int | float | datetime.date):
-        return spelled(cell)
+    if _is_nothing(cell):
+        return ""
+    if isinstance(cell, _SPELLED):
+        return spelled(_plain(cell))
     raise WrongCellError("must be a text", _shown(cell))
 
 
 def sign_of(cell: Any, labels: Labels) -> float:
     """+1 for the label that is looked for, -1 for the other."""
-    sign = None if cell is None else labels.sign(spelled(cell))
+    sign = None if _is_nothing(cell) else labels.sign(spelled(_plain(cell)))
     if sign is None:
         raise WrongCellError(labels.rule, _shown(cell))
     return sign
 
 
+def _plain(cell: Any) -> Any:
+    """A number of NumPy as one of Python, which is spelled as those of files are."""
+    return cell.item() if isinstance(cell, np.number | np.bool_) else cell
+
+
 def _shown(cell: Any) -> str:
-    return quoted(cell) if isinstance(cell, str) else "nothing" if cell is None else quoted(str(cell))
+    return "nothing" if cell is None else quoted(str(cell))
 
 
 class CheckedRows:
@@ -147,12 +194,14 @@ class CheckedRows:
 
     def columns(self) -> Columns:
         """The columns of the rows that are right."""
-        return {e.name: _as_array(e.kind, cells) for e, cells in zip(self.expected, self._cells, strict=True)}
+        return Columns({e.name: _as_array(e.kind, cells) for e, cells in zip(self.expected, self._cells, strict=True)})
 
 
 def _read(expectation: Expected, cell: Any) -> Any:
-    if expectation.kind in (NUMBER, FLAG):
+    if expectation.kind == NUMBER:
         return number_of(cell)
+    if expectation.kind == FLAG:
+        return flag_of(cell)
     if expectation.kind == DATE:
         return date_of(cell)
     if expectation.labels is not None:

@@ -60,7 +60,8 @@ def column_at_once(expected: Expected, array: Any) -> Any:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if array.type != pa.string():
-        if pa.types.is_floating(array.type):  # 3.0 is spelled 3, as everywhere
+        # Others are spelled otherwise by Python, which reads the first rows: 3.0 as 3, true as True.
+        if not (pa.types.is_large_string(array.type) or pa.types.is_integer(array.type)):
             raise NeedsCareError
         array = array.cast(pa.string())
     return pc.fill_null(array, "") if array.null_count else array
@@ -71,7 +72,8 @@ def _numbers(array: Any) -> Floats:
 
     if array.type != pa.float64():
         try:
-            array = array.cast(pa.float64()) if not pa.types.is_string(array.type) else None
+            is_text = pa.types.is_string(array.type) or pa.types.is_large_string(array.type)
+            array = None if is_text else array.cast(pa.float64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             array = None
         if array is None:

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.streams.blocks import Block, record_ends
-from lopsided.streams.cells import LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, record_ends
+from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 
 _USUAL_DELIMITERS = ",\t;|"
 _STEP = 1 << 20
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
 csv.field_size_limit(1 << 30)
 
@@ -73,7 +72,7 @@ class CsvTable:
         """The rows, block by block."""
         for block in _put_back(self._first, self._blocks):
             if isinstance(block, StreamError):
-                yield Chunk(self.name, 0, {}, [block])
+                yield Chunk(self.name, 0, Columns(), [block])
             elif block.data.strip():
                 chunk = self._chunk(block, expected)
                 chunk.header = self.header.data.rstrip(b"\r\n")
@@ -90,14 +89,19 @@ class CsvTable:
 
     def _at_once(self, block: Block, expected: Sequence[Expected]) -> tuple[Columns, int]:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         if b"\0" in block.data:
             raise NeedsCareError
         names = [expectation.name for expectation in expected]
         types = {e.name: pa.float64() if e.kind == NUMBER else pa.string() for e in expected}
         types |= {e.name: pa.dictionary(pa.int32(), pa.string()) for e in expected if e.kind == LABEL}
+        types |= {e.name: pa.bool_() for e in expected if e.kind == FLAG}
         table = self._read(block.data, names, types)
-        return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
+        # Arrow knows more spellings of NaN than MISSING has; whether they count is not for it to say.
+        if any(e.kind == NUMBER and pc.any(pc.is_nan(table.column(e.name))).as_py() for e in expected):
+            raise NeedsCareError
+        return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
     def _read(self, data: bytes, names: list[str] | None, types: dict[str, Any]) -> Any:
         """The block as arrow reads it, in small steps that stay in the processor's cache if no record is too long."""
@@ -116,6 +120,8 @@ class CsvTable:
                         column_types=types,
                         include_columns=names,
                         null_values=list(MISSING),
+                        true_values=["1", "true", "True", "TRUE"],
+                        false_values=["0", "false", "False", "FALSE"],
                         strings_can_be_null=False,
                     ),
                 )
@@ -161,7 +167,7 @@ class CsvTable:
 
 def usual_delimiter(start: bytes) -> str:
     """The most frequent of comma, tab, semicolon and bar in the first line; the comma if there is none."""
-    header = start.removeprefix(_BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    header = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
     return max(_USUAL_DELIMITERS, key=header.count)
 
 
@@ -174,7 +180,7 @@ def _first_block(name: str, blocks: Iterator[Block | StreamError]) -> Block:
     for block in blocks:
         if isinstance(block, StreamError):
             raise block
-        if block.data.removeprefix(_BYTE_ORDER_MARK).strip():
+        if block.data.removeprefix(BYTE_ORDER_MARK).strip():
             return block
     raise StreamError(name, None, None, "must have a header and rows of data", "nothing")
 
@@ -183,7 +189,7 @@ def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
     """The header with its line number, and the block behind it."""
     data, line = block.data, block.first_line
     if line == 1:
-        data = data.removeprefix(_BYTE_ORDER_MARK)
+        data = data.removeprefix(BYTE_ORDER_MARK)
     while True:
         end = data.find(b"\n") + 1 or len(data)
         if b'"' in data[:end]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from lopsided.streams.blocks import Block
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block
 from lopsided.streams.cells import FLAG, NUMBER, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
@@ -25,6 +25,8 @@ class JsonTable:
         first = next(blocks, None)
         if first is None:
             raise StreamError(name, None, None, "must have one JSON object a line", "nothing")
+        if isinstance(first, Block):
+            first = first._replace(data=first.data.removeprefix(BYTE_ORDER_MARK))
         self._blocks = chain([first], blocks)
         self._look = look
         self.columns: list[str] = []
@@ -63,7 +65,7 @@ class JsonTable:
         """The rows, block by block."""
         for block in self._blocks:
             if isinstance(block, StreamError):
-                yield Chunk(self.name, 0, {}, [block])
+                yield Chunk(self.name, 0, Columns(), [block])
             elif block.data.strip():
                 yield self._chunk(block, expected)
 
@@ -74,7 +76,7 @@ class JsonTable:
             return self._with_care(block, expected)
 
         def records() -> list[bytes]:
-            return [line.strip() for line in block.data.split(b"\n") if line.strip()]
+            return _records(block.data)
 
         return Chunk(self.name, n_rows, columns, records=records, table=lambda: _table(records()))
 
@@ -95,9 +97,9 @@ class JsonTable:
             )
         except pa.ArrowInvalid:
             raise NeedsCareError from None
-        if any(e.name not in table.column_names for e in expected):
+        if any(e.name not in table.column_names for e in expected) or not _is_one_a_line(data, table.num_rows):
             raise NeedsCareError
-        return {e.name: column_at_once(e, table.column(e.name)) for e in expected}, table.num_rows
+        return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
     def _with_care(self, block: Block, expected: Sequence[Expected]) -> Chunk:
         rows = CheckedRows(self.name, expected)
@@ -118,6 +120,19 @@ class JsonTable:
         )
 
 
+def _records(data: bytes) -> list[bytes]:
+    return [stripped for line in data.split(b"\n") if (stripped := line.strip())]
+
+
+def _is_one_a_line(data: bytes, n_rows: int) -> bool:
+    """Whether each of these objects has a line of its own; arrow also takes two on a line, or one on two."""
+    begun = data.count(b"\n{") + data.startswith(b"{")
+    if begun == data.count(b"\n") + (not data.endswith(b"\n")):  # counting is quick, and most files are like this
+        return begun == n_rows
+    records = _records(data)
+    return len(records) == n_rows and all(record.startswith(b"{") for record in records)
+
+
 def _type_of_labels(labels: Labels) -> Any:
     """What JSON most likely writes such labels as; if it does not, the block is read line by line."""
     import pyarrow as pa
@@ -131,8 +146,6 @@ def _rows(block: Block) -> Iterator[tuple[int, bytes, dict[str, Any] | None, tup
     """Every line that is not blank: its number, its bytes, and its object, or what is wrong with it."""
     for line, record in enumerate(block.data.split(b"\n"), start=block.first_line):
         record = record.strip()
-        if line == 1:
-            record = record.removeprefix(b"\xef\xbb\xbf")
         if not record:
             continue
         try:
@@ -147,6 +160,20 @@ def _rows(block: Block) -> Iterator[tuple[int, bytes, dict[str, Any] | None, tup
 
 
 def _table(records: list[bytes]) -> Any:
+    """All keys of all objects as columns, in the order in which they come."""
     import pyarrow as pa
 
-    return pa.Table.from_pylist([json.loads(record) for record in records])
+    rows = [json.loads(record) for record in records]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table({name: _column([row.get(name) for row in rows]) for name in names})
+
+
+def _column(values: list[Any]) -> Any:
+    """Values in the type that holds them all; as JSON text if there is none."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+        return pa.array(texts, type=pa.string())

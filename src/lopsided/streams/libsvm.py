@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -76,12 +77,16 @@ class SparseRows:
         return csr_array((values, columns, starts), shape=shape), left_out
 
     def line_of(self, row: int) -> tuple[int, str]:
-        """The line of a row, and its text; found by going through the block, because nobody asks unless it is wrong."""
+        """The line of a row, and its text."""
+        number, text = self._lines[row]
+        return number, text.decode("utf-8", "backslashreplace")
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, bytes]]:
+        """The line of every row, and its text; found when the first is asked for, because most blocks have no fault."""
         refused = {error.line for error in self.bad}
         lines = enumerate(self.block.data.split(b"\n"), start=self.block.first_line)
-        of_rows = ((n, text) for n, text in lines if text.partition(b"#")[0].strip() and n not in refused)
-        number, text = next(pair for position, pair in enumerate(of_rows) if position == row)
-        return number, text.decode("utf-8", "backslashreplace")
+        return [(n, text) for n, text in lines if text.partition(b"#")[0].strip() and n not in refused]
 
     def signs(self, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """+1 and -1 for the rows whose label is one of the two, and the numbers of those rows."""
@@ -105,13 +110,13 @@ def read_block(block: Block) -> SparseRows:
     done = np.zeros(2, dtype=np.int64)
     labels, values = label_bits.view(np.float64), value_bits.view(np.float64)
     bad: list[StreamError] = []
-    position = 0
+    position, line, counted = 0, block.first_line, 0
     while position < len(block.data):
         position = read_rows(text, position, POWERS, label_bits, starts, features, value_bits, done)
         if position >= len(block.data):
             break
         end = block.data.find(b"\n", position) + 1 or len(block.data)
-        line = block.first_line + block.data.count(b"\n", 0, position)
+        line, counted = line + block.data.count(b"\n", counted, position), position
         try:
             label, pairs = _slowly(block.source, line, block.data[position:end])
         except StreamError as error:

@@ -17,6 +17,8 @@ from lopsided.streams.errors import StreamError
 
 STANDARD_INPUT = "-"
 KAFKA = "kafka://"
+# How files of these kinds begin; Arrow has one form to be looked into and one to be read on.
+PARQUET_MAGIC, ARROW_MAGIC, ARROW_STREAM_MAGIC = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MAGIC_BYTES = 8
@@ -201,6 +203,11 @@ class Sources:
     def name(self) -> str:
         """The paths, for a heading."""
         return ", ".join("standard input" if p == STANDARD_INPUT else os.path.basename(p) or p for p in self.paths)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one file, and there will be no other."""
+        return len(self.paths) == 1 and not self.follow and not os.path.isdir(self.paths[0])
 
     @property
     def total(self) -> int | None:

@@ -10,10 +10,11 @@ import numpy as np
 
 from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines
 from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.file_stream import FileStream
 from lopsided.streams.labels import Labels, spelled
 from lopsided.streams.libsvm import SparseRows, read_blocks
 from lopsided.streams.sources import ByteSource, Sources
-from lopsided.streams.tables import LIBSVM, first_path, format_of
+from lopsided.streams.tables import LIBSVM, format_of
 
 
 class SparseChunk(NamedTuple):
@@ -25,7 +26,7 @@ class SparseChunk(NamedTuple):
     n_beyond: int
 
 
-class SparseStream:
+class SparseStream(FileStream):
     """LIBSVM files read once, in order; use it in a `with` statement.
 
     The first block (up to 4 MB) is read at once. It tells whether indices count from 0 or from 1 and, unless
@@ -33,13 +34,9 @@ class SparseStream:
     and counted; a 0 where indices count from 1 is an error.
     """
 
-    is_sparse = True
-
     def __init__(self, sources: Sources, *, n_features: int | None = None, first_index: int | None = None) -> None:
-        self.sources = sources
-        self._paths = iter(sources)
-        self._read_before = 0
-        self._source, self._rows = self._open(first_path(self._paths, sources))
+        super().__init__(sources)
+        self._source, self._rows = self._open(self._first_path())
         try:
             self._look_ahead(n_features, first_index)
         except BaseException:
@@ -54,7 +51,7 @@ class SparseStream:
             raise first.bad[0]
         self.head_problem = first.bad[0] if first.bad else None
         following = None if self._source.may_wait else next(self._rows, None)
-        self._next_path = None if self.sources.follow else next(self._paths, None)
+        self._look_for_another()
         self.is_whole = not self._source.may_wait and following is None and self._next_path is None
         self._rows = chain([first] if following is None else [first, following], self._rows)
         self.first_index = self._first_index(first) if first_index is None else first_index
@@ -67,34 +64,15 @@ class SparseStream:
     def _empty(self) -> StreamError:
         return StreamError(self._source.name, None, None, "must hold at least one index:value pair", "none")
 
-    def __enter__(self) -> SparseStream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._source.close()
-
-    @property
-    def name(self) -> str:
-        """The files, for a heading."""
-        return self.sources.name
-
-    @property
-    def bytes_read(self) -> int:
-        """How far the reading has come, on disk."""
-        return self._read_before + self._source.position
-
     def chunks(self, labels: Labels | None) -> Iterator[SparseChunk]:
         """All rows of all files; without `labels` whatever stands in their place is not looked at."""
         while True:
             for rows in self._rows:
                 self.sources.noticed()
                 yield self._chunk(rows, labels)
-            self._read_before += self._source.position
-            self._source.close()
-            path = self._next_path or next(self._paths, None)
+            path = self._leave()
             if path is None:
                 return
-            self._next_path = None
             self._source, self._rows = self._open(path)
 
     def _chunk(self, rows: SparseRows, labels: Labels | None) -> SparseChunk:

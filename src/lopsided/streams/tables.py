@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from lopsided.streams.blocks import cut_at_lines, cut_at_records
+from lopsided.streams.blocks import BYTE_ORDER_MARK, cut_at_lines, cut_at_records
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError, shown_columns
+from lopsided.streams.file_stream import FileStream
 from lopsided.streams.libsvm import looks_like_libsvm
-from lopsided.streams.sources import ByteSource, Sources
+from lopsided.streams.sources import ARROW_MAGIC, ARROW_STREAM_MAGIC, PARQUET_MAGIC, ByteSource, Sources
 
 CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
 HEAD_ROWS = 1000
@@ -42,7 +43,7 @@ class OpenTable(Protocol):
         ...
 
 
-class TableStream:
+class TableStream(FileStream):
     """Tables read once, in order; use it in a `with` statement.
 
     The first file is opened at once: `columns` are its columns, `head` its first rows by column and `is_whole` whether
@@ -58,11 +59,9 @@ class TableStream:
         delimiter: str | None = None,
         head_rows: int = HEAD_ROWS,
     ) -> None:
-        self.sources = sources
+        super().__init__(sources)
         self._format, self._delimiter = file_format, delimiter
-        self._read_before = 0
-        self._paths = iter(sources)
-        self._source, self._table = self._open(first_path(self._paths, sources))
+        self._source, self._table = self._open(self._first_path())
         try:
             self._look_ahead(head_rows)
         except BaseException:
@@ -70,29 +69,13 @@ class TableStream:
             raise
 
     def _look_ahead(self, head_rows: int) -> None:
-        self._next_path = next(self._paths, None) if not self.sources.follow else None
+        self._look_for_another()
         self.columns = self._table.columns
         self.format = self._table.format
         self.delimiter: str = getattr(self._table, "delimiter", ",")
         self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
         self.head_problem: StreamError | None = getattr(self._table, "head_problem", None)
         self.is_whole = whole and self._next_path is None and not self.sources.follow
-
-    def __enter__(self) -> TableStream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._source.close()
-
-    @property
-    def name(self) -> str:
-        """The files, for a heading."""
-        return self.sources.name
-
-    @property
-    def bytes_read(self) -> int:
-        """How far the reading has come, on disk."""
-        return self._read_before + self._source.position
 
     def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
         """All rows of all files."""
@@ -105,12 +88,9 @@ class TableStream:
                 self.sources.noticed()
                 chunk.new_columns, new = new, []
                 yield chunk
-            self._read_before += self._source.position
-            self._source.close()
-            path = self._next_path or next(self._paths, None)
+            path = self._leave()
             if path is None:
                 return
-            self._next_path = None
             self._source, self._table = self._open(path)
 
     def _open(self, path: str) -> tuple[ByteSource, OpenTable]:
@@ -152,25 +132,17 @@ class TableStream:
                 raise StreamError(self._table.name, None, None, rule, f"only {shown_columns(here)}")
 
 
-def first_path(paths: Iterator[str], sources: Sources) -> str:
-    """The first file, which must be there."""
-    path = next(paths, None)
-    if path is None:
-        raise StreamError(sources.name, None, None, "must hold files", "none")
-    return path
-
-
 def format_of(source: ByteSource, path: str) -> str:
     """The format of a file by its first bytes or its suffix; by its first lines if neither tells."""
-    if source.magic.startswith(b"PAR1"):
+    if source.magic.startswith(PARQUET_MAGIC):
         return PARQUET
-    if source.magic.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+    if source.magic.startswith((ARROW_MAGIC, ARROW_STREAM_MAGIC)):
         return ARROW
     known = _SUFFIXES.get(_suffix(path))
     if known is not None:
         return known
     start = source.peek()
-    if start.lstrip().startswith(b"{"):
+    if start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
         return NDJSON
     return LIBSVM if looks_like_libsvm(start) else CSV
 
