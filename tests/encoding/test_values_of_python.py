@@ -137,3 +137,11 @@ def test_chunks_of_a_stream_and_encoded_rows_go_in_as_they_are(tmp_path):
     expected = model.decision_function({"amount": [1, None, 7], "word": ["a", "b", "c"]})
     np.testing.assert_array_equal(model.decision_function(chunk.columns), expected)
     np.testing.assert_array_equal(model.decision_function(model.encoder_.matrix(chunk.columns)), expected)
+
+
+def test_a_row_of_a_data_frame_and_columns_with_numbers_for_names_are_taken():
+    frame = pd.DataFrame(np.arange(40.0).reshape(20, 2) % 7)
+    model = lp.TablePipeline(infer_schema({str(name): frame[name].tolist() for name in frame}))
+    model.partial_fit(frame, np.arange(20) % 4 == 0)
+    expected = model.decision_function(frame)[3]
+    assert model.score_one(frame.iloc[3]) == model.score_one({0: frame.loc[3, 0], "1": frame.loc[3, 1]}) == expected

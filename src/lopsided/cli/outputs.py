@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import sys
@@ -16,40 +17,42 @@ from lopsided.streams.errors import StreamError, shown_columns
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed, Portion
 
+_TABBED = {".tsv", ".tab"}
 NEW_COLUMNS = ("score", "probability", "predicted")
 _SUFFIXES = {
-    ".csv": "csv",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".parquet": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-}
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".parquet": "parquet",
+    ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", "": "csv",
+}  # fmt: skip
 
 
-def open_output(path: str | None, to: str | None, feed: Feed, keep: str) -> Writer:
+def open_output(path: str | None, to: str | None, feed: Feed, keep: str, model: str) -> Writer:
     """Where scored rows go; use it in a `with` statement."""
-    kind = to or (_SUFFIXES.get(PurePath(path).suffix.lower(), "csv") if path else "csv")
+    suffix = PurePath(path or "").suffix.lower()
+    kind = to or _SUFFIXES.get(suffix)
+    if kind is None:
+        known = ", ".join(filter(None, _SUFFIXES))
+        raise ParameterError(f"The option --output must end in {known}, or --format must say more, got {path!r}.")
     if kind in ("parquet", "arrow") and path is None:
         raise ParameterError(f"The option --output must name a file for the format {kind}, got standard output.")
     if path is not None:
         folder = os.path.dirname(os.path.abspath(path))
         if os.path.isdir(path) or not os.path.isdir(folder):
             raise ParameterError(f"The option --output must name a file in a directory that exists, got {path!r}.")
-        if any(
-            os.path.exists(file) and os.path.samefile(file, path)
-            for file in feed.stream.sources.paths
-            if os.path.exists(path)
-        ):
+        read = [*feed.stream.sources.paths, model]
+        if os.path.exists(path) and any(os.path.exists(file) and os.path.samefile(file, path) for file in read):
             raise ParameterError(f"The option --output must not be one of the files that are read, got {path!r}.")
     if keep == "id" and (feed.schema is None or feed.schema.id is None):
         raise ParameterError("The option --keep id must have a model that was learned with --id, got one without.")
     if keep == "id" and feed.schema is not None and feed.schema.id not in feed.stream.columns:
         rule = f"must hold the column {feed.schema.id!r}, for which --keep id asks"
         raise StreamError(feed.name, None, None, rule, f"only {shown_columns(feed.stream.columns)}")
-    if keep == "all" and kind == getattr(feed.stream, "format", None) and kind in _AS_THEY_CAME:
+    delimiter = "\t" if suffix in _TABBED else ","
+    came_so = kind != "csv" or path is None or (suffix in _TABBED) == (getattr(feed.stream, "delimiter", "") == "\t")
+    if keep == "all" and kind == getattr(feed.stream, "format", None) and kind in _AS_THEY_CAME and came_so:
         return _AS_THEY_CAME[kind](path, feed, keep)
-    return {"csv": _Csv, "ndjson": _Json, "parquet": _Parquet, "arrow": _Arrow}[kind](path, feed, keep)
+    if kind == "csv":
+        return _Csv(path, feed, keep, delimiter)
+    return {"ndjson": _Json, "parquet": _Parquet, "arrow": _Arrow}[kind](path, feed, keep)
 
 
 def check_names_are_free(columns: Sequence[str], source: str) -> None:
@@ -61,11 +64,22 @@ def check_names_are_free(columns: Sequence[str], source: str) -> None:
 
 
 class Writer:
-    """A file that takes portions with their scores. It appears under its name when it is whole, or not at all."""
+    """A file that takes portions with their scores. It appears under its name when it is whole, or not at all.
+
+    A link stays a link; what is no file, such as a pipe, is written into.
+    """
 
     def __init__(self, path: str | None, feed: Feed, keep: str) -> None:
-        self.path, self.feed, self.keep = path, feed, keep
-        self._file: BinaryIO = sys.stdout.buffer if path is None else open(f"{path}.part", "wb")  # noqa: SIM115
+        self.feed, self.keep = feed, keep
+        self._target = None if path is None else Path(path).resolve()
+        self._part: Path | None = None
+        if self._target is None:
+            self._file: BinaryIO = sys.stdout.buffer
+        elif self._target.exists() and not self._target.is_file():
+            self._file = self._target.open("wb", buffering=0)
+        else:
+            self._part = self._target.with_name(f"{self._target.name}.part")
+            self._file = self._part.open("wb")
         self._columns: list[str] = []
         self._late: set[str] = set()
 
@@ -73,17 +87,17 @@ class Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if self.path is None:
+        if self._target is None:
             self._file.flush()
             return
-        part = Path(f"{self.path}.part")
         try:
             with self._file:
                 self._finish() if kind is None else self._abandon()
-            if kind is None:
-                part.replace(self.path)
+            if kind is None and self._part is not None:
+                self._part.replace(self._target)
         finally:
-            part.unlink(missing_ok=True)
+            if self._part is not None:
+                self._part.unlink(missing_ok=True)
 
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         """Append rows."""
@@ -108,7 +122,7 @@ class Writer:
                 has_it = name in table.column_names  # rows of NDJSON may lack it
                 table = table.select([name]) if has_it else pa.table({name: pa.nulls(table.num_rows, pa.string())})
         new = dict(
-            zip(NEW_COLUMNS, (pa.array(scores), pa.array(probabilities), pa.array(predicted.tolist())), strict=True)
+            zip(NEW_COLUMNS, (pa.array(scores), pa.array(probabilities), pa.array(_truth(predicted))), strict=True)
         )
         if table is None:
             return pa.table(new)
@@ -184,7 +198,7 @@ class _JsonAsItCame(Writer):
             rule = "must be NDJSON as the files before it if rows are to be written as they came (or --keep none)"
             raise StreamError(portion.chunk.source if portion.chunk else "", None, None, rule, "another format")
         lines = []
-        rows = zip(portion.chunk.records(), scores.tolist(), probabilities.tolist(), predicted.tolist(), strict=True)
+        rows = zip(portion.chunk.records(), scores.tolist(), probabilities.tolist(), _truth(predicted), strict=True)
         for record, score, probability, label in rows:
             inside = record[1:-1].strip()
             new = f'"score":{score!r},"probability":{probability:.6g},"predicted":{json.dumps(label)}}}\n'.encode()
@@ -193,13 +207,22 @@ class _JsonAsItCame(Writer):
 
 
 class _Csv(Writer):
+    def __init__(self, path: str | None, feed: Feed, keep: str, delimiter: str) -> None:
+        super().__init__(path, feed, keep)
+        self._delimiter = delimiter
+
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         import pyarrow.csv as pacsv
 
         is_first = not self._columns
         table = _without_nesting(self._in_order(self._table(portion, scores, probabilities, predicted)))
+        if is_first:  # arrow would quote every name
+            header = io.StringIO()
+            csv.writer(header, delimiter=self._delimiter, lineterminator="\n").writerow(self._columns)
+            self._file.write(header.getvalue().encode())
         text = io.BytesIO()
-        pacsv.write_csv(table, text, pacsv.WriteOptions(include_header=is_first, quoting_style="needed"))
+        options = pacsv.WriteOptions(include_header=False, quoting_style="needed", delimiter=self._delimiter)
+        pacsv.write_csv(table, text, options)
         self._file.write(text.getvalue())
 
 
@@ -305,6 +328,11 @@ def _without_nesting(table: Any) -> Any:
             texts = [None if value is None else json.dumps(value, default=str) for value in values]
             table = table.set_column(position, field.name, pa.array(texts, type=pa.string()))
     return table
+
+
+def _truth(labels: Any) -> list[Any]:
+    """Labels as values: true and false as such."""
+    return [{"true": True, "false": False}.get(label, label) for label in labels.tolist()]
 
 
 def _cells(labels: Any, delimiter: str) -> list[bytes]:

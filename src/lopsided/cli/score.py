@@ -57,7 +57,7 @@ def score(
         if feed.schema is not None:
             check_names_are_free(feed.stream.columns, feed.name)
         with (
-            open_output(output, to or ("ndjson" if as_json else None), feed, keep) as writer,
+            open_output(output, to or ("ndjson" if as_json else None), feed, keep, model) as writer,
             Status("scoring") as status,
         ):
             for portion in interrupts.over(feed):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.core.points import LARGEST_FEATURE
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
@@ -103,7 +104,7 @@ class TableEncoder:
         if rows.dtype.kind not in "biuf":
             raise SchemaError(f"Encoded rows must be numbers, got an array of {rows.dtype}.")
         result = np.asarray(rows, dtype=np.float64)
-        wrong = ~np.isfinite(result)
+        wrong = ~(np.abs(result) <= LARGEST_FEATURE)
         wrong[:, : self.n_numbers] &= ~np.isnan(result[:, : self.n_numbers])
         if wrong.any():
             row, place = np.argwhere(wrong)[0].tolist()
@@ -169,14 +170,14 @@ def _cell_by_cell(values: Mapping[str, Any], expected: Sequence[Expected]) -> Co
 
 def _by_column(table: Any) -> dict[str, Any]:
     if isinstance(table, Mapping):
-        return dict(table)
+        return {str(name): values for name, values in table.items()}
     if hasattr(table, "to_pydict"):
         return dict(zip(table.schema.names, table.columns, strict=True))
     if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a data frame, whose missing values are NaN or None
         return {str(name): table[name].tolist() for name in table.columns}
     if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):
         names = {name for row in table for name in row}
-        return {name: [row.get(name) for row in table] for name in sorted(names)}
+        return {str(name): [row.get(name) for row in table] for name in names}
     raise SchemaError(
         "A table must be a data frame, an arrow table, a mapping of columns or a list of mappings, "
         f"got {type(table).__name__}."

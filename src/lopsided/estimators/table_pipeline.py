@@ -51,10 +51,16 @@ class _FilePipeline(StreamPipeline):
     # A single example takes the way of a batch of one.
 
     def _learn_one(self, sign: float) -> float:
-        return float(self._learn(self._one_row, np.array([sign]), np.ones(1), every_score=False)[0])
+        every = self._scores_every_row
+        return float(self._learn(self._one_row, np.array([sign]), np.ones(1), every_score=every)[0])
 
     def _score_one(self) -> float:
         return float(self._score(self._one_row)[0])
+
+
+def _mapping(row: Any) -> Any:
+    """One row of a data frame as a mapping."""
+    return row.to_dict() if hasattr(row, "to_dict") else row
 
 
 class SparsePipeline(_FilePipeline):
@@ -160,11 +166,11 @@ class TablePipeline(_FilePipeline):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, a mapping of columns to values, and its label."""
-        return self.partial_fit([x], [y])
+        return self.partial_fit([_mapping(x)], [y])
 
     def score_one(self, x: Any) -> float:
         """`decision_function` of one row, a mapping of columns to values."""
-        return float(self.decision_function([x])[0])
+        return float(self.decision_function([_mapping(x)])[0])
 
     # ---------------------------------------------------------------- learning
 

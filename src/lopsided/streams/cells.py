@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.core.points import LARGEST_FEATURE
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.labels import Labels, spelled
 
@@ -89,6 +90,8 @@ def number_of(cell: Any) -> float:
     number = parse_number(cell) if isinstance(cell, str) else _as_float(cell)
     if number is None:
         raise WrongCellError("must be a finite number", _shown(cell))
+    if abs(number) > LARGEST_FEATURE:
+        raise WrongCellError(f"must be a number below {LARGEST_FEATURE:g} in size", _shown(cell))
     return number
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.core.points import LARGEST_FEATURE
 from lopsided.streams.cells import DATE, FLAG, LABEL, NUMBER, Columns, Expected
 from lopsided.streams.errors import StreamError
 from lopsided.streams.labels import spelled
@@ -79,7 +80,7 @@ def _numbers(array: Any) -> Floats:
         if array is None:
             raise NeedsCareError
     values: Floats = array.to_numpy(zero_copy_only=False)  # a missing number is NaN
-    if np.isinf(values).any():
+    if (np.abs(values) > LARGEST_FEATURE).any():
         raise NeedsCareError
     return values
 

@@ -32,14 +32,16 @@ def spelled(value: Any) -> str:
 def valued(spelling: str) -> Any:
     """The number that a label spells (an int if it is whole), or the word itself; None for no label at all.
 
-    >>> valued("+1"), valued("1.0"), valued("0.5"), valued("good"), valued("nan"), valued("")
-    (1, 1, 0.5, 'good', None, None)
+    Formats write truth in upper and in lower case: that is one label.
+
+    >>> valued("+1"), valued("1.0"), valued("0.5"), valued("good"), valued("True"), valued("nan"), valued("")
+    (1, 1, 0.5, 'good', 'true', None, None)
     """
     text = spelling.strip()
     try:
         number = float(text)
     except ValueError:
-        return text or None
+        return (text.lower() if text.lower() in ("true", "false") else text) or None
     if not math.isfinite(number):
         return None
     if "_" in text or abs(number) >= _FIRST_INEXACT_INTEGER:
