@@ -16,6 +16,7 @@ from lopsided import (
     NOGD,
     NORMA,
     OAM,
+    OB2RMK,
     OCS,
     OFO,
     OILK,
@@ -32,6 +33,7 @@ from lopsided import (
     MultiKernelKOIL,
     OnlinePerceptron,
     OnlineScaler,
+    Projectron,
     ProjectronPP,
     ResamplingBagging,
     StreamPipeline,
@@ -264,3 +266,31 @@ def test_random_state_none_is_fresh_and_a_generator_is_used(stream):
     assert not np.array_equal(one.support_weights_, two.support_weights_)
     seeded = clone(learner).set_params(random_state=np.random.default_rng(4)).fit(stream.X, stream.y)
     assert_same(seeded, clone(learner).set_params(random_state=4).fit(stream.X, stream.y))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        KOIL(gamma=20.0, budget=10, random_state=0),
+        OILK(gamma=20.0, budget=15, random_state=0),
+        BPAS(gamma=20.0, budget=15),
+        Projectron(gamma=20.0, budget=15),
+        NOGD(gamma=20.0, budget=30, random_state=0),
+        MultiKernelKOIL(budget=10, random_state=0),
+        BOMKC(random_state=0),
+        OB2RMK(budget=10),
+        StreamPipeline(OnlineScaler(), KOIL(budget=10, random_state=0)),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_support_signs_are_the_labels_of_the_support_vectors(learner):
+    stream = four_clusters(60, 240, random_state=3)
+    learner.fit(stream.X, stream.y)
+    vectors, signs = learner.support_vectors_, learner.support_signs_
+    if not isinstance(signs, list):
+        vectors, signs = [vectors], [signs]
+    label_of = {tuple(x): 2 * y - 1 for x, y in zip(stream.X.tolist(), stream.y.tolist(), strict=True)}
+    for X, s in zip(vectors, signs, strict=True):
+        assert len(X) == len(s) and np.isin(s, (-1.0, 1.0)).all() and (np.diff(s) <= 0).all()
+        if not isinstance(learner, StreamPipeline):  # there the vectors are scaled
+            assert [label_of[tuple(x)] for x in X.tolist()] == s.tolist()

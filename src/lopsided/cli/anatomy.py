@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.cli.vector_classes import signs_of_vectors
 from lopsided.constraints import ParameterError
 from lopsided.estimators.kernel_parameters import chosen_kernel, chosen_pool
 from lopsided.kernels import Kernel
@@ -53,11 +52,11 @@ def expansions_of(model: Any) -> list[Expansion]:
     if isinstance(vectors, list):
         factors = learner.kernel_weights_.tolist()
         pool = chosen_pool(learner.kernels)
-        parts = zip(pool, factors, map(_dense, vectors), weights, signs_of_vectors(learner), strict=True)
+        parts = zip(pool, factors, map(_dense, vectors), weights, learner.support_signs_, strict=True)
         return [Expansion(*part) for part in parts]
     if not hasattr(learner, "kernel"):
         return []
-    (signs,) = signs_of_vectors(learner)
+    signs = learner.support_signs_
     return [Expansion(chosen_kernel(learner, model.n_features_in_), 1.0, _dense(vectors), weights, signs)]
 
 

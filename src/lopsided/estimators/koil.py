@@ -32,6 +32,7 @@ from lopsided.estimators.support_state import (
     grown_support,
     occupied_slots,
     restored_support,
+    signs_of_rooms,
     true_weights,
 )
 
@@ -251,3 +252,9 @@ class KOIL(ExampleKeeper):
         """Their weights (a copy): f(x) is the sum of weight times similarity."""
         self._check_started()
         return true_weights(self._support)[occupied_slots(self._support)]
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return signs_of_rooms(self._support.tally)

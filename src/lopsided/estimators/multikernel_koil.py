@@ -30,7 +30,13 @@ from lopsided.estimators.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, p
 from lopsided.estimators.model_arrays import named_arrays, taken
 from lopsided.estimators.points_state import more_columns, points_arrays, restored_points
 from lopsided.estimators.pool_state import experts_of, grown_pool, grown_stack, restored_pool, stacked
-from lopsided.estimators.support_state import doubled_rooms, occupied_slots, restored_support, true_weights
+from lopsided.estimators.support_state import (
+    doubled_rooms,
+    occupied_slots,
+    restored_support,
+    signs_of_rooms,
+    true_weights,
+)
 
 _COMBINATIONS = {"raw": RAW, "sign": SIGN}
 
@@ -235,3 +241,9 @@ class MultiKernelKOIL(ExampleKeeper):
         """Their weights for each kernel (copies)."""
         self._check_started()
         return [true_weights(one)[occupied_slots(one)] for one in experts_of(self._stack)]
+
+    @property
+    def support_signs_(self) -> list[Floats]:
+        """For each kernel +1 for a vector of the rare class and -1 for one of the other (copies)."""
+        self._check_started()
+        return [signs_of_rooms(tally) for tally in self._stack.tally]

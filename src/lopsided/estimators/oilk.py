@@ -164,3 +164,9 @@ class OILK(ExampleKeeper):
         """Their weights (a copy): f(x) is the sum of weight times similarity."""
         self._check_started()
         return true_weights(self._support)[self._slots_by_class()]
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return self._slot_signs[self._slots_by_class()]

@@ -188,3 +188,9 @@ class OnlineKernelLearner(ExampleKeeper):
         if self._plan.averages and expansion.tally[STEPS]:
             weights = weights - expansion.moments[slots] / expansion.tally[STEPS]
         return np.asarray(weights)
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return self._expansion.signs[self._by_class_and_age()]

@@ -186,6 +186,12 @@ class StreamPipeline(OnlineClassifier):
         self._check_started()
         return self.learner_.support_weights_
 
+    @property
+    def support_signs_(self) -> Any:
+        """The learner's classes of them."""
+        self._check_started()
+        return self.learner_.support_signs_
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._given_scaler().__sklearn_tags__().input_tags.sparse

@@ -308,3 +308,9 @@ class NOGD(ExampleKeeper):
         model = self._model
         weights = model.weights @ model.mapping if model.tally[MAPPED] else model.vector_weights
         return np.asarray(weights[self._by_class()])
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return self._model.signs[self._by_class()]

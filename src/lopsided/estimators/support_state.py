@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.compiled import Floats
+from lopsided.core.compiled import Floats, Integers
 from lopsided.core.points import Points
 from lopsided.core.support import NEXT, SCALE, SIZE, START, USED, Support, empty_support
 from lopsided.estimators.model_arrays import in_range, taken
@@ -97,3 +97,8 @@ def _new_slots(support: Support, rooms: tuple[int, int]) -> npt.NDArray[np.int64
         start, used = int(support.tally[START, room]), int(support.tally[USED, room])
         slots[start : start + used] = (0 if room == 0 else rooms[0]) + np.arange(used)
     return slots
+
+
+def signs_of_rooms(tally: Integers) -> Floats:
+    """The classes of the vectors in use: positives and negatives have rooms of their own, one behind the other."""
+    return np.repeat([1.0, -1.0], tally[USED])

@@ -140,3 +140,9 @@ class VotingLearner(ExampleKeeper):
         self._check_started()
         pairs = zip(members_of(self._stack), self._by_class_and_age(), strict=True)
         return [np.asarray(one.levels[SCALE] * one.weights[slots]) for one, slots in pairs]
+
+    @property
+    def support_signs_(self) -> list[Floats]:
+        """For each kernel +1 for a vector of the rare class and -1 for one of the other (copies)."""
+        self._check_started()
+        return [one.signs[slots] for one, slots in zip(members_of(self._stack), self._by_class_and_age(), strict=True)]
