@@ -61,7 +61,8 @@ are hashed like all others. `--kind`, `--ignore` and `--width` overrule these ru
 
 A row with a wrong number of cells, a cell that is not what its column must hold, or a label that is neither of the two, is
 never learned from. `--on-error stop` (default) ends with its sentence; `skip` leaves it out and counts it; `quarantine` also
-writes it to a file as JSON: source, line, field, expected, got, and the row itself.
+appends it to a file as JSON: source, line, field, expected, got, and the row itself. Nothing is written over a file that is
+read, nor into a directory that is.
 
 ## Defaults from a file
 

@@ -198,7 +198,7 @@ def test_bad_rows_can_be_kept_apart(lopsided, broken, tmp_path):
     assert [row["line"] for row in rows] == [22, 23, 24, 25]
     assert lopsided("score", "m", broken, "--quarantine", "odd.ndjson", "-o", "s.csv").returncode == 0
     # A missing label is no fault of a row that is only scored.
-    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 3
+    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 4 + 3
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 23
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -125,6 +126,22 @@ def _format_of_files(name: str) -> Callable[[_Command], _Command]:
     )
 
 
+def _sparing_inputs(*written: str) -> Callable[[_Command], _Command]:
+    """Have a command refuse to write over what it reads, whatever its options are that say where it writes."""
+
+    def decorate(command: _Command) -> _Command:
+        @functools.wraps(command)
+        def checked(**options: Any) -> Any:
+            from lopsided.cli.running import check_inputs_survive
+
+            check_inputs_survive(options, written)
+            return command(**options)
+
+        return cast(_Command, checked)
+
+    return decorate
+
+
 _reading = _stacked(
     click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
     click.option("--follow", is_flag=True, help="Go on when a file or a directory grows, until Ctrl-C."),
@@ -141,11 +158,12 @@ _reading = _stacked(
         show_default=True,
         help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
     ),
-    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are written. Default: {DEFAULT_QUARANTINE}."),
+    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are appended. Default: {DEFAULT_QUARANTINE}."),
 )
 
-reading = _stacked(_format_of_files("--format"), _reading)
-reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading)  # whose format is --format
+reading = _stacked(_format_of_files("--format"), _reading, _sparing_inputs("output", "report", "quarantine"))
+# For a command with rows as its output, whose format is --format, and which looks after that file itself.
+reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading, _sparing_inputs("quarantine"))
 
 columns = _stacked(
     click.option(
