@@ -238,6 +238,16 @@ def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str],
         line += record.count(b"\n")
 
 
+def record_lines(blocks: Iterable[Block | StreamError], delimiter: str) -> Iterator[int]:
+    """The first line of every record, that of the header and of those that cannot be read too."""
+    for block in blocks:
+        if isinstance(block, StreamError):
+            yield block.line or 0
+        else:
+            start = block.data.removeprefix(_BYTE_ORDER_MARK) if block.first_line == 1 else block.data
+            yield from (line for line, _, _, _ in _rows(block._replace(data=start), delimiter))
+
+
 def _line_ends(data: bytes) -> list[int]:
     places = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
     return places.tolist()
