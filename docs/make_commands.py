@@ -30,7 +30,7 @@ first lines tell which; `--format` overrules them.
 
 | format | suffixes | notes |
 |---|---|---|
-| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed |
+| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed; a first column without a name, as pandas writes its index, is left out if it holds different whole numbers, else called `index` |
 | NDJSON | .ndjson .jsonl | one object a line; a key that is not there is missing |
 | Parquet, Arrow IPC | .parquet .pq .arrow .feather .ipc .arrows | rows are counted from 1 in messages |
 | LIBSVM | .libsvm .svm .svmlight .t | indices from 0 if one occurs in the first 4 MB, else from 1; larger ones than those are ignored and reported, see `--features` |

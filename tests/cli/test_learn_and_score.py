@@ -146,6 +146,16 @@ def test_rows_are_not_written_below_a_header_that_is_not_theirs(lopsided, refuse
     assert not any(tmp_path.glob("out*"))
 
 
+def test_frames_as_pandas_writes_them(lopsided, csv_file, tmp_path):
+    header, *rows = csv_file.read_text().splitlines()
+    (tmp_path / "frame.csv").write_text("\n".join(["," + header, *(f"{n},{row}" for n, row in enumerate(rows))]) + "\n")
+    plain, framed = (learned(lopsided, file, "-o", "m") for file in (csv_file, "frame.csv"))
+    assert framed["columns"] == plain["columns"] and framed["auroc"] == plain["auroc"]
+    assert lopsided("score", "m", "frame.csv").stdout.startswith(",x1,x2,kind,score,probability,predicted\n0,")
+    assert lopsided("score", "m", "frame.csv", "-o", "out.parquet").returncode == 0
+    assert pyarrow.parquet.read_schema(tmp_path / "out.parquet").names[:2] == ["index", "x1"]
+
+
 def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
     said = learned(lopsided, libsvm_file, "-o", "m", "--set", "gamma=20")
     assert said["columns"] is None and said["features"] == 2
