@@ -67,11 +67,14 @@ read, nor into a directory that is.
 ## Defaults from a file
 
 `lopsided.toml` in the current directory, or `--config FILE`, gives defaults: keys are the long options. Those outside of a
-table hold for all commands, those in `[learn]` for one.
+table hold for all commands that have them, those in `[learn]` for one; a name that none has is refused. What may be repeated
+takes a list or one value; `set` and `kind` also take a table.
 
 ```toml
 label = "fraud"
+ignore = ["id", "when"]
 set = {C = 10, gamma = "auto"}
+kind = {zip = "category"}
 
 [learn]
 output = "fraud.lopsided"

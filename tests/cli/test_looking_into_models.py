@@ -1,4 +1,4 @@
-"""`inspect`, `explain`, `tune`, `completion`, and options from a file."""
+"""`inspect`, `explain`, `tune` and `completion`."""
 
 import json
 
@@ -203,23 +203,6 @@ def test_candidates_differ_and_keep_what_is_fixed():
     assert all(dict(one)["budget"] == 50 and dict(one)["C"] == 7 for one in settings)
     assert in_words({"C": 0.5, "budget": (5, 6), "policy": "fifo"}) == "--set C=0.5 --set budget=5,6 --set policy=fifo"
     assert "opauc" not in {candidate["learner"] for candidate in drawn(["koil", "opauc"], [], 10_000, 8, seed=0)}
-
-
-def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
-    (tmp_path / "lopsided.toml").write_text(
-        'label = "kind"\nid = "id"\nset = {gamma = 0.3}\n[learn]\noutput = "m"\nseed = 4\nignore = ["when"]\n'
-    )
-    facts = said(lopsided, "learn", "payments.csv")
-    assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
-    assert facts["columns"]["ignored"] == {"id": "the identifier", "when": "as asked"}
-    assert said(lopsided, "learn", "payments.csv", "--seed", 5)["parameters"]["random_state"] == 5
-    assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
-    assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
-    (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
-    assert "must hold config, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
-    (tmp_path / "other.toml").write_text("[evaluate\n")
-    assert "other.toml of --config must be TOML" in refused("evaluate", "payments.csv", "--config", "other.toml")
-    assert "must be readable" in refused("evaluate", "payments.csv", "--config", "no.toml")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -67,42 +66,9 @@ def _read_config(context: click.Context, _: click.Parameter, path: str | None) -
         if not os.path.exists(CONFIG_HERE):
             return
         path = CONFIG_HERE
-    try:
-        with open(path, "rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise click.UsageError(f"The file {path} of --config must be readable, got: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"The file {path} of --config must be TOML, got: {error}") from None
-    command = context.command
-    own = content.get(command.name or "", {})
-    shared = {name: value for name, value in content.items() if not isinstance(value, dict) or name == "set"}
-    if not isinstance(own, dict):
-        raise click.UsageError(f"The entry {command.name} of {path} must be a table of options, got {own!r}")
-    known = {
-        option.removeprefix("--"): parameter
-        for parameter in command.params
-        if isinstance(parameter, click.Option)
-        for option in parameter.opts
-    }
-    defaults: dict[str, Any] = {}
-    for name, value in {**{n: v for n, v in shared.items() if n in known}, **own}.items():
-        if name not in known:
-            raise click.UsageError(
-                f"The table [{command.name}] of {path} must hold {', '.join(sorted(known))}, got {name}"
-            )
-        defaults[known[name].name or name] = _as_option(value)
-    context.default_map = {**(context.default_map or {}), **defaults}
+    from lopsided.cli.config_file import defaults_of
 
-
-def _as_option(value: Any) -> Any:
-    if isinstance(value, dict):  # set = {C = 4, gamma = "auto"}
-        return [f"{name}={_written(part)}" for name, part in value.items()]
-    return value
-
-
-def _written(value: Any) -> str:
-    return ",".join(map(_written, value)) if isinstance(value, list) else str(value)
+    context.default_map = {**(context.default_map or {}), **defaults_of(path, context.command)}
 
 
 with_config = click.option(
