@@ -30,7 +30,7 @@ first lines tell which; `--format` overrules them.
 
 | format | suffixes | notes |
 |---|---|---|
-| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed |
+| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed; a first column without a name, as pandas writes its index, is left out if it holds different whole numbers, else called `index` |
 | NDJSON | .ndjson .jsonl | one object a line; a key that is not there is missing |
 | Parquet, Arrow IPC | .parquet .pq .arrow .feather .ipc .arrows | rows are counted from 1 in messages |
 | LIBSVM | .libsvm .svm .svmlight .t | indices from 0 if one occurs in the first 4 MB, else from 1; larger ones than those are ignored and reported, see `--features` |
@@ -61,16 +61,20 @@ are hashed like all others. `--kind`, `--ignore` and `--width` overrule these ru
 
 A row with a wrong number of cells, a cell that is not what its column must hold, or a label that is neither of the two, is
 never learned from. `--on-error stop` (default) ends with its sentence; `skip` leaves it out and counts it; `quarantine` also
-writes it to a file as JSON: source, line, field, expected, got, and the row itself.
+appends it to a file as JSON: source, line, field, expected, got, and the row itself. Nothing is written over a file that is
+read, nor into a directory that is.
 
 ## Defaults from a file
 
 `lopsided.toml` in the current directory, or `--config FILE`, gives defaults: keys are the long options. Those outside of a
-table hold for all commands, those in `[learn]` for one.
+table hold for all commands that have them, those in `[learn]` for one; a name that none has is refused. What may be repeated
+takes a list or one value; `set` and `kind` also take a table.
 
 ```toml
 label = "fraud"
+ignore = ["id", "when"]
 set = {C = 10, gamma = "auto"}
+kind = {zip = "category"}
 
 [learn]
 output = "fraud.lopsided"

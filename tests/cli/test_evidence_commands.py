@@ -26,6 +26,17 @@ def test_the_sets_are_listed_with_a_way_to_more(lopsided, folder):
     assert {"four_clusters", "breast_cancer"} <= {one["name"] for one in listed["sets"]}
 
 
+def test_a_file_that_is_no_set_does_not_hide_the_others(lopsided, folder):
+    (folder / "people.csv").write_text("name,age,y\nAda,36,1\nBob,40,0\n")
+    (folder / "yeast4.csv").write_text("a,y\n1,1\n1,1\n")  # in place of the one that everybody has
+    listed = json.loads(lopsided("datasets", "--data", folder, "--json").stdout)
+    families = {one["name"]: one["family"] for one in listed["sets"]}
+    assert families["s4"] == "folder" and families["four_clusters"] == "synthetic" and "yeast4" not in families
+    assert set(listed["left_out"]) == {"people", "yeast4"}
+    words = " ".join(lopsided("datasets", "--data", folder).stdout.split())
+    assert "people is left out: Column 'name' in line 2 of " in words
+
+
 def test_learners_and_competitors_are_compared_on_the_same_rows(lopsided):
     done = lopsided(
         "compare", "koil", "spa:gamma=0.5", "--on", "four_clusters", "--rows", 150, "--with", "sgd", "--json"
@@ -39,7 +50,8 @@ def test_learners_and_competitors_are_compared_on_the_same_rows(lopsided):
 
 
 def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, monkeypatch):
-    assert "must be one of" in refused("compare", "kneighbors", "--on", "four_clusters")
+    sentence = refused("compare", "koil", "kneighbors", "--on", "four_clusters")
+    assert sentence.startswith("A learner to compare must be one of bogd, ") and sentence.endswith("got 'kneighbors'.")
     assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "xgboost")
     assert "lopsided datasets" in refused("compare", "koil", "--on", "nowhere")
     missing = competitors.Competitor("x", "X", "no_such_package", "missing")
@@ -74,6 +86,8 @@ def test_an_index_counts_what_was_run_in_full(lopsided, folder, tmp_path):
 
 
 def test_a_table_that_is_not_known_or_has_no_set_here_is_refused(refused):
-    assert "must be one of koil-3.2" in refused("reproduce", "table-7")
+    assert refused("reproduce", "koil-3").endswith("got 'koil-3' (near: koil-3.3, koil-3.2, koil-4.1).")
+    sentence = refused("reproduce", "nope")
+    assert sentence.startswith("The table to reproduce must be one of koil-3.2, ") and sentence.endswith("got 'nope'.")
     assert "none is at hand without --data" in refused("reproduce", "koil-3.2")
     assert "needs the log" in refused("reproduce", "koil-3.2", "--pages")

@@ -156,6 +156,16 @@ def test_decimals_and_flags(lopsided, tmp_path):
     assert (said["rows"], said["columns"]["columns"][0]["kind"]) == (60, "flag")
 
 
+def test_frames_as_pandas_writes_them(lopsided, csv_file, tmp_path):
+    header, *rows = csv_file.read_text().splitlines()
+    (tmp_path / "frame.csv").write_text("\n".join(["," + header, *(f"{n},{row}" for n, row in enumerate(rows))]) + "\n")
+    plain, framed = (learned(lopsided, file, "-o", "m") for file in (csv_file, "frame.csv"))
+    assert framed["columns"] == plain["columns"] and framed["auroc"] == plain["auroc"]
+    assert lopsided("score", "m", "frame.csv").stdout.startswith(",x1,x2,kind,score,probability,predicted\n0,")
+    assert lopsided("score", "m", "frame.csv", "-o", "out.parquet").returncode == 0
+    assert pyarrow.parquet.read_schema(tmp_path / "out.parquet").names[:2] == ["index", "x1"]
+
+
 def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
     said = learned(lopsided, libsvm_file, "-o", "m", "--set", "gamma=20")
     assert said["columns"] is None and said["features"] == 2
@@ -216,7 +226,7 @@ def test_bad_rows_can_be_kept_apart(lopsided, broken, tmp_path):
     assert [row["line"] for row in rows] == [22, 23, 24, 25]
     assert lopsided("score", "m", broken, "--quarantine", "odd.ndjson", "-o", "s.csv").returncode == 0
     # A missing label is no fault of a row that is only scored.
-    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 3
+    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 4 + 3
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 23
 
 

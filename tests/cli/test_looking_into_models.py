@@ -1,8 +1,10 @@
-"""`inspect`, `explain`, `tune`, `completion`, and options from a file."""
+"""`inspect`, `explain`, `tune` and `completion`."""
 
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import lopsided as lp
@@ -119,7 +121,7 @@ def test_explain_on_a_linear_model_names_features(lopsided, payments, tmp_path):
         (["explain", "m", "payments.csv", "--row", 401], "payments.csv must have 401 rows, got 400"),
         (["explain", "m", "{oops}"], "must be a JSON object, got '{oops}'"),
         (["explain", "m", '{"amount": 1}'], "table must hold the column 'country', got only amount"),
-        (["explain", "m", '{"amount": "x", "country": "NO"}'], "Column 'amount' in row 0 of the table must be"),
+        (["explain", "m", '{"amount": "x", "country": "NO"}'], "Column 'amount' of the row to explain must be a"),
         (["explain", "vote", "payments.csv", "--row", 1], "BOMKC, whose score is made otherwise"),
         (["inspect", "payments.csv"], "must be a model written by lopsided's save"),
     ],
@@ -130,6 +132,50 @@ def test_what_cannot_be_looked_into_is_said(refused, tmp_path, arguments, senten
     if "vote" in arguments:
         saved(tmp_path / "vote", lp.BOMKC(random_state=0, pos_label="bad"), n=60)
     assert sentence in refused(*arguments)
+
+
+# Twelve rows with bad ones at 3, 4 and 9; blank lines, and a line end in quotes, are no rows of their own.
+WITH_BAD_ROWS = {
+    "rows.csv": [
+        "amount,country", "1,NO", "", '2,"N\nO"', "x,NO", "4", "5,SE", "", "6,SE", "7,NO", "8,DK", "9,NO,", "10,NO",
+        "11,SE", "12,NO",
+    ],
+    "rows.ndjson": [
+        *(json.dumps({"amount": amount, "country": "NO"}) for amount in (1, 2, "x")), "", "{", "",
+        *(json.dumps({"amount": amount, "country": "NO"}) for amount in (5, 6, 7, 8, [9], 10, 11, 12)),
+    ],
+    "rows.svm": [
+        "+1 1:1", "# a comment", "-1 1:2 # another", "1 1:x", "", "no 1:1",
+        *(f"+1 1:{amount}" if amount != 9 else "1 2:1 1:2" for amount in range(5, 13)),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", ["stop", "skip"])
+@pytest.mark.parametrize("name", [*WITH_BAD_ROWS, "rows.parquet"])
+def test_explain_counts_bad_rows_too(lopsided, refused, tmp_path, name, policy):
+    if name == "rows.parquet":
+        amounts = [None if amount in (3, 4, 9) else str(amount) for amount in range(1, 13)]
+        table = pa.table({"amount": ["x" if text is None else text for text in amounts], "country": ["NO"] * 12})
+        pyarrow.parquet.write_table(table, tmp_path / name)
+    else:
+        (tmp_path / name).write_text("\n".join(WITH_BAD_ROWS[name]) + "\n")
+    if name == "rows.svm":
+        X = np.linspace(0.0, 12.0, 40)[:, None]
+        model = lp.SparsePipeline(learner=lp.OPAUC(), scaler=lp.OnlineScaler(center=False))
+        model.partial_fit(X, (np.arange(40) % 4 == 0).astype(int)).save(tmp_path / "m")
+        expected = {n: model.decision_function(np.array([[float(n)]]))[0] for n in range(1, 13)}
+    else:
+        country = {5: "SE", 6: "SE", 8: "DK", 11: "SE", 2: "N\nO"} if name == "rows.csv" else {}
+        model = saved(tmp_path / "m", lp.OPAUC(pos_label="bad"))
+        expected = {n: model.score_one({"amount": n, "country": country.get(n, "NO")}) for n in range(1, 13)}
+    for row in range(1, 13):
+        arguments = ("explain", "m", name, "--row", row, "--on-error", policy)
+        if row in (3, 4, 9):
+            assert f" of {name} must " in refused(*arguments)
+        else:
+            assert said(lopsided, *arguments)["score"] == pytest.approx(expected[row], abs=1e-12)
+    assert f"{name} must have 13 rows, got 12" in refused("explain", "m", name, "--row", 13, "--on-error", policy)
 
 
 def test_sparse_models_can_be_looked_into(lopsided, libsvm_file):
@@ -181,23 +227,6 @@ def test_candidates_differ_and_keep_what_is_fixed():
     assert all(dict(one)["budget"] == 50 and dict(one)["C"] == 7 for one in settings)
     assert in_words({"C": 0.5, "budget": (5, 6), "policy": "fifo"}) == "--set C=0.5 --set budget=5,6 --set policy=fifo"
     assert "opauc" not in {candidate["learner"] for candidate in drawn(["koil", "opauc"], [], 10_000, 8, seed=0)}
-
-
-def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
-    (tmp_path / "lopsided.toml").write_text(
-        'label = "kind"\nid = "id"\nset = {gamma = 0.3}\n[learn]\noutput = "m"\nseed = 4\nignore = ["when"]\n'
-    )
-    facts = said(lopsided, "learn", "payments.csv")
-    assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
-    assert facts["columns"]["ignored"] == {"id": "the identifier", "when": "as asked"}
-    assert said(lopsided, "learn", "payments.csv", "--seed", 5)["parameters"]["random_state"] == 5
-    assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
-    assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
-    (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
-    assert "must hold config, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
-    (tmp_path / "other.toml").write_text("[evaluate\n")
-    assert "other.toml of --config must be TOML" in refused("evaluate", "payments.csv", "--config", "other.toml")
-    assert "must be readable" in refused("evaluate", "payments.csv", "--config", "no.toml")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -183,6 +183,10 @@ def test_pages_count_what_was_run_and_what_was_not(monkeypatch, tmp_path):
     assert counts(results)[Verdict.NOT_RUN] == 2 and wins(table, log) == {"n": (1, 0, 0)}
     text = markdown(table, log, results, {"b": "lost"}, "lopsided reproduce koil-3.2")
     assert "1 of 2 figures" in text.replace("**", "") and "n 1/0/0" in text and "- b: lost." in text
+    assert (  # two sentences, because the parts of the second do not add up to the number of the first
+        "within 0.01 of the published ones or better; 2 of the printed figures were not run. Counted by published "
+        "standard deviations, 1 of the 2 are within one, 0 more within 0.01, 0 better than that and 1 worse.\n"
+    ) in text
     written(table, log, {}, tmp_path, "command")
     index = write_index(tmp_path)
     assert "| [koil-3.2](koil-3.2.md): t | 2 | 1 | 0 | 0 | 1 | 2 | 1 (50 %) |" in index

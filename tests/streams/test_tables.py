@@ -165,7 +165,11 @@ def test_broken_rows_of_a_csv(tmp_path, text, line, sentence):
     [
         ("b.csv", b"", "The file {} must have a header and rows of data, got nothing."),
         ("b.csv", b"1,2\n3,4\n", "The header in line 1 of {} must name the columns, got the numbers '1,2'."),
-        ("b.csv", b"a,,y\n", "Header cell 2 in line 1 of {} must name a column, got nothing."),
+        (
+            "b.csv",
+            b",a,,y\n",
+            "Header cell 3 in line 1 of {} must name a column (give it a name, or take the column out), got nothing.",
+        ),
         ("b.csv", b"a,a,y\n", "The header in line 1 of {} must name each column once, got 'a' twice."),
         (
             "b.csv",
@@ -176,6 +180,12 @@ def test_broken_rows_of_a_csv(tmp_path, text, line, sentence):
         ("b.csv", b"a,b\n", "The file {} must hold the column 'y', got only a, b."),
         ("b.ndjson", b"", "The file {} must have one JSON object a line, got nothing."),
         ("b.ndjson", b"[1]\n", "The row in line 1 of {} must be one JSON object, got '[1]'."),
+        (
+            "b.json",
+            b'[{"a": 1}]',
+            "The file {} must hold one JSON object a line, as `jq -c '.[]'` makes of an array, got",
+        ),
+        ("b", b'\xef\xbb\xbf \n[\n  {"a": 1}\n]', "The file {} must hold one JSON object a line, as `jq -c '.[]'`"),
         ("b.parquet", b"PAR1 and no more", "The file {} must be a whole Parquet or Arrow file"),
         ("b.arrow", b"ARROW1\0\0 and no more", "The file {} must be a whole Parquet or Arrow file"),
         ("b.csv.gz", gzip.compress(b"a,y\n1,0\n", mtime=0)[:-9], "The file {} must be readable to the end"),
@@ -204,6 +214,30 @@ def test_later_files_may_order_their_columns_otherwise_and_have_new_ones(tmp_pat
         assert (list(first.new_columns), list(second.new_columns)) == ([], ["new"])
         with pytest.raises(StreamError, match=r"3.csv must hold the column 'a', got only new, y"):
             next(chunks)
+
+
+def columns_of(path, text):
+    path.write_text(text)
+    with TableStream(Sources([str(path)])) as stream:
+        assert list(stream.head) == stream.columns
+        return stream.columns
+
+
+def test_the_index_that_pandas_writes_is_no_column_unless_it_tells_something(tmp_path):
+    path = tmp_path / "frame.csv"
+    assert columns_of(path, ",a,y\n0,5,0\n1,6,1\n") == ["a", "y"]
+    assert columns_of(path, '"",a,y\n17,5,0\n3,6,1\n4,7,x\n') == ["a", "y"]  # R, or rows in another order
+    columns, bad = read(path, [Expected("a", "number"), Expected("y", "label", Labels(1, 0))])
+    assert columns["a"] == [5.0, 6.0] and [error.line for error in bad] == [4]
+    assert columns_of(path, ",a,y\n2024-05-17,5,0\n2024-05-18,6,1\n") == ["index", "a", "y"]
+    assert columns_of(path, ",a,index\nx,5,0\nz,6,1\n") == ["index2", "a", "index"]
+    # What a model has learned from is read, whatever the first rows of a later file hold.
+    columns_of(path, ",a,y\n3,5,0\n")
+    assert read(path, [Expected("index", "number")])[0]["index"] == [3.0]
+
+
+def test_a_header_in_brackets_is_no_json(tmp_path):
+    assert columns_of(tmp_path / "table", "[a],[y]\n1,0\n") == ["[a]", "[y]"]
 
 
 class Pieces:

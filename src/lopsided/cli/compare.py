@@ -35,13 +35,16 @@ def compare(
     \b
     lopsided compare koil spa omcsl --on yeast4,page-blocks0 --with sgd,lightgbm
     """
-    from lopsided.cli.learners import learner_class, parsed_settings
+    from lopsided.cli.learners import learner_class, learner_names, parsed_settings
     from lopsided.competitors import COMPETITORS, competitor, installed
+    from lopsided.constraints import ParameterError
     from lopsided.datasets import load
 
     chosen = []
     for text in learners:
         name, _, settings = text.partition(":")
+        if name.lower() not in learner_names():
+            raise ParameterError(f"A learner to compare must be one of {', '.join(learner_names())}, got {name!r}.")
         kind = learner_class(name)
         chosen.append((text, kind, parsed_settings(kind, [part for part in settings.split(",") if part])))
     rivals = installed() if others == "all" else [part.strip() for part in (others or "").split(",") if part.strip()]

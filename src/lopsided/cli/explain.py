@@ -69,27 +69,40 @@ def explain(model: str, what: str, row: int | None, top: int, as_json: bool, **o
 
 def _from_json(model: Any, text: str) -> Any:
     from lopsided.constraints import ParameterError
+    from lopsided.streams import StreamError
 
     try:
         row = json.loads(text)
     except ValueError as error:
         raise ParameterError(f"The row to explain must be a JSON object, got {text!r}: {error}.") from None
-    if hasattr(model, "schema"):
+    if not hasattr(model, "schema"):
+        raise ParameterError(
+            "The row to explain must be one of a LIBSVM file, as the model has learned from, got JSON."
+        )
+    try:
         return model._matrix([row])
-    raise ParameterError("The row to explain must be one of a LIBSVM file, as the model has learned from, got JSON.")
+    except StreamError as error:  # which numbers the rows of a table, where there is only one
+        raise StreamError("the row to explain", None, error.field, error.rule, error.got) from None
 
 
 def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) -> npt.NDArray[np.float64]:
     from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.passed_rows import PassedRows
     from lopsided.streams import StreamError
 
     if row is None:
         raise click.UsageError("Missing option '--row', which says which row of the file to explain")
+    feed = open_feed(Reading([path], **options), model, labelled=False)
+    passed = feed.bad = PassedRows(options["on_error"], options["quarantine"])
     before = 0
-    with open_feed(Reading([path], **options), model, labelled=False) as feed:
+    with feed:
         for portion in feed:
             n_rows = portion.X.shape[0]
-            if before + n_rows >= row:
-                return portion.X[row - before - 1 : row - before]
+            if before + n_rows + len(passed.errors) >= row:
+                place = row - 1 - passed.before(row, path, feed.stream) - before
+                return portion.X[place : place + 1]
             before += n_rows
-    raise StreamError(path, None, None, f"must have {row:,} rows", f"{before:,}")
+    n_rows = before + len(passed.errors)
+    if n_rows >= row:
+        passed.before(row, path, feed.stream)  # it is one of the last ones, all of which are bad
+    raise StreamError(path, None, None, f"must have {row:,} rows", f"{n_rows:,}")

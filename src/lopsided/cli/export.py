@@ -29,11 +29,12 @@ def export(model: str, output: str | None, as_json: bool) -> None:
 
     from lopsided.cli.anatomy import feature_names
     from lopsided.cli.onnx_graph import as_onnx, cannot_be_exported
-    from lopsided.cli.running import check_writable
+    from lopsided.cli.running import check_inputs_survive, check_writable
     from lopsided.cli.saved import load_for_files
 
     output = output or str(Path(model).with_suffix(".onnx"))
     check_writable(output)
+    check_inputs_survive({"model": model, "output": output}, ["output"])
     ranker = load_for_files(model)
     content = as_onnx(ranker)
     rows = np.random.default_rng(0).normal(size=(16, ranker.n_features_in_))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -66,42 +66,9 @@ def _read_config(context: click.Context, _: click.Parameter, path: str | None) -
         if not os.path.exists(CONFIG_HERE):
             return
         path = CONFIG_HERE
-    try:
-        with open(path, "rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise click.UsageError(f"The file {path} of --config must be readable, got: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"The file {path} of --config must be TOML, got: {error}") from None
-    command = context.command
-    own = content.get(command.name or "", {})
-    shared = {name: value for name, value in content.items() if not isinstance(value, dict) or name == "set"}
-    if not isinstance(own, dict):
-        raise click.UsageError(f"The entry {command.name} of {path} must be a table of options, got {own!r}")
-    known = {
-        option.removeprefix("--"): parameter
-        for parameter in command.params
-        if isinstance(parameter, click.Option)
-        for option in parameter.opts
-    }
-    defaults: dict[str, Any] = {}
-    for name, value in {**{n: v for n, v in shared.items() if n in known}, **own}.items():
-        if name not in known:
-            raise click.UsageError(
-                f"The table [{command.name}] of {path} must hold {', '.join(sorted(known))}, got {name}"
-            )
-        defaults[known[name].name or name] = _as_option(value)
-    context.default_map = {**(context.default_map or {}), **defaults}
+    from lopsided.cli.config_file import defaults_of
 
-
-def _as_option(value: Any) -> Any:
-    if isinstance(value, dict):  # set = {C = 4, gamma = "auto"}
-        return [f"{name}={_written(part)}" for name, part in value.items()]
-    return value
-
-
-def _written(value: Any) -> str:
-    return ",".join(map(_written, value)) if isinstance(value, list) else str(value)
+    context.default_map = {**(context.default_map or {}), **defaults_of(path, context.command)}
 
 
 with_config = click.option(
@@ -125,6 +92,22 @@ def _format_of_files(name: str) -> Callable[[_Command], _Command]:
     )
 
 
+def _sparing_inputs(*written: str) -> Callable[[_Command], _Command]:
+    """Have a command refuse to write over what it reads, whatever its options are that say where it writes."""
+
+    def decorate(command: _Command) -> _Command:
+        @functools.wraps(command)
+        def checked(**options: Any) -> Any:
+            from lopsided.cli.running import check_inputs_survive
+
+            check_inputs_survive(options, written)
+            return command(**options)
+
+        return cast(_Command, checked)
+
+    return decorate
+
+
 _reading = _stacked(
     click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
     click.option("--follow", is_flag=True, help="Go on when a file or a directory grows, until Ctrl-C."),
@@ -141,11 +124,12 @@ _reading = _stacked(
         show_default=True,
         help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
     ),
-    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are written. Default: {DEFAULT_QUARANTINE}."),
+    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are appended. Default: {DEFAULT_QUARANTINE}."),
 )
 
-reading = _stacked(_format_of_files("--format"), _reading)
-reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading)  # whose format is --format
+reading = _stacked(_format_of_files("--format"), _reading, _sparing_inputs("output", "report", "quarantine"))
+# For a command with rows as its output, whose format is --format, and which looks after that file itself.
+reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading, _sparing_inputs("quarantine"))
 
 columns = _stacked(
     click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,6 +21,33 @@ def check_writable(target: str) -> None:
     folder = Path(target).absolute().parent
     if Path(target).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
         raise ParameterError(f"The model {target} must be a file in a directory that can be written to, got none such.")
+
+
+def check_inputs_survive(options: Mapping[str, Any], written: Iterable[str]) -> None:
+    """Refuse options that would write over what others read: files, those of a directory, or a model.
+
+    Only --output may be the model of --resume, which goes on in its own file.
+    """
+    from lopsided.cli.bad_rows import quarantine_path
+
+    for name in written:
+        target = options.get(name)
+        if name == "quarantine":
+            target = quarantine_path(options["on_error"], target)
+        if target is None:
+            continue
+        singles = [options.get("what"), options.get("model"), options.get("resume") if name != "output" else None]
+        for path in (*options.get("files", ()), *(single for single in singles if single is not None)):
+            if os.path.isdir(path) and _lies_in(target, path):
+                # A directory is looked into again and again: what appears there is read too.
+                raise ParameterError(f"The option --{name} must not lie in a directory that is read, got {target!r}.")
+            if os.path.exists(path) and os.path.exists(target) and os.path.samefile(path, target):
+                raise ParameterError(f"The option --{name} must not be one of the files that are read, got {target!r}.")
+
+
+def _lies_in(target: str, folder: str) -> bool:
+    parent = Path(target).absolute().parent
+    return parent.is_dir() and os.path.samefile(parent, folder)
 
 
 def announce(feed: Feed, model: Any) -> None:

@@ -105,7 +105,10 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
 
 
 def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:
-    """How many cells are reproduced, in one sentence."""
+    """How many figures come near the published ones, and how all lie by standard deviations, in two sentences.
+
+    These are two views of the same figures: one within a standard deviation need not be within the tolerance.
+    """
     run = [result for result in results if result.verdict is not Verdict.NOT_RUN]
     number = counts(list(results))
     if not run:
@@ -113,9 +116,9 @@ def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:
     near = "0.3 points" if table.percent else "0.01"
     return (
         f"**{sum(result.reaches for result in run)} of {len(run)} figures** are within {near} of the published ones or "
-        f"better: {number[Verdict.WITHIN]} within one standard deviation, {number[Verdict.NEAR]} more within {near}, "
-        f"{number[Verdict.BETTER]} better, {number[Verdict.WORSE]} worse; {number[Verdict.NOT_RUN]} of the printed "
-        "figures were not run."
+        f"better; {number[Verdict.NOT_RUN]} of the printed figures were not run. Counted by published standard "
+        f"deviations, {number[Verdict.WITHIN]} of the {len(run)} are within one, {number[Verdict.NEAR]} more within "
+        f"{near}, {number[Verdict.BETTER]} better than that and {number[Verdict.WORSE]} worse."
     )
 
 

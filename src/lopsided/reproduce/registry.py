@@ -20,6 +20,7 @@ def table_named(name: str) -> Table:
     """The table a user asked for."""
     known = tables()
     if name not in known:
-        near = ", ".join(difflib.get_close_matches(name, known, n=3, cutoff=0.3) or known)
-        raise ValueError(f"The table to reproduce must be one of {', '.join(known)}, got {name!r}. Near: {near}.")
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+        hint = f" (near: {', '.join(near)})" if near else ""
+        raise ValueError(f"The table to reproduce must be one of {', '.join(known)}, got {name!r}{hint}.")
     return known[name]

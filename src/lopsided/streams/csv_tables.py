@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import count, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from lopsided.streams.errors import StreamError, quoted
 
 _USUAL_DELIMITERS = ",\t;|"
 _STEP = 1 << 20
+_ROWS_OF_AN_INDEX = 1000
 # The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
 csv.field_size_limit(1 << 30)
 
@@ -29,7 +30,11 @@ _Problem = tuple[str | None, str, str]  # field, rule, got
 
 
 class CsvTable:
-    """One file: its columns, its first rows, and its chunks. `blocks` begin with the header."""
+    """One file: its columns, its first rows, and its chunks. `blocks` begin with the header.
+
+    A first column without a name is the index that pandas writes unless told otherwise. It is called `index`; where it
+    holds different whole numbers it is an identifier, and not among `columns`, but can be had from `chunks`.
+    """
 
     format = "csv"
     has_fixed_columns = True
@@ -41,14 +46,15 @@ class CsvTable:
         self._blocks = blocks
         first = _first_block(name, blocks)
         self.header, rest = _split_header(first, delimiter)
-        self.columns = _column_names(name, self.header, delimiter)
+        self.all_columns, has_index = _column_names(name, self.header, delimiter)
         self._first = rest
+        self.columns = self.all_columns[1:] if has_index and self._begins_with_numbers() else self.all_columns
 
     def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
         """Cells of the first rows by column, and whether these are all rows; rows of a wrong length are left out."""
         rows: list[list[str]] = []
         for line, _, row, problem in _rows(self._first, self.delimiter):
-            if problem is None and len(row) == len(self.columns):
+            if problem is None and len(row) == len(self.all_columns):
                 rows.append(row)
             elif self.head_problem is None:
                 self.head_problem = StreamError(self.name, line, *(problem or self._wrong_length(row)))
@@ -62,11 +68,18 @@ class CsvTable:
                 return self._by_column(rows), True
         return self._by_column(rows), False
 
+    def _begins_with_numbers(self) -> bool:
+        """Whether the first rows begin with whole numbers, each with another one."""
+        rows = islice(_rows(self._first, self.delimiter), _ROWS_OF_AN_INDEX)
+        cells = [row[0].strip() for _, _, row, problem in rows if problem is None and row]
+        return len(set(cells)) == len(cells) and all(cell.isascii() and cell.isdigit() for cell in cells)
+
     def _wrong_length(self, row: list[str]) -> _Problem:
-        return None, f"must have {len(self.columns)} cells as the header has", str(len(row))
+        return None, f"must have {len(self.all_columns)} cells as the header has", str(len(row))
 
     def _by_column(self, rows: list[list[str]]) -> dict[str, list[Any]]:
-        return {name: [row[position] for row in rows] for position, name in enumerate(self.columns)}
+        first = len(self.all_columns) - len(self.columns)
+        return {name: [row[position] for row in rows] for position, name in enumerate(self.columns, start=first)}
 
     def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
         """The rows, block by block."""
@@ -114,7 +127,7 @@ class CsvTable:
             try:
                 return pacsv.read_csv(
                     pa.BufferReader(data),
-                    pacsv.ReadOptions(column_names=self.columns, use_threads=False, block_size=block_size),
+                    pacsv.ReadOptions(column_names=self.all_columns, use_threads=False, block_size=block_size),
                     pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=has_quotes),
                     pacsv.ConvertOptions(
                         column_types=types,
@@ -130,7 +143,7 @@ class CsvTable:
         raise NeedsCareError
 
     def _with_care(self, block: Block, expected: Sequence[Expected]) -> Chunk:
-        positions = [self.columns.index(expectation.name) for expectation in expected]
+        positions = [self.all_columns.index(expectation.name) for expectation in expected]
         rows = CheckedRows(self.name, expected)
         raw: list[bytes] = []
         for number, (line, record, row, problem) in enumerate(_rows(block, self.delimiter)):
@@ -138,7 +151,7 @@ class CsvTable:
             text = record.decode("utf-8", "backslashreplace")
             if problem is not None:
                 rows.refuse(line, *problem, text)
-            elif len(row) != len(self.columns):
+            elif len(row) != len(self.all_columns):
                 rows.refuse(line, *self._wrong_length(row), text)
             else:
                 rows.add(number, line, [row[position] for position in positions], text)
@@ -161,8 +174,8 @@ class CsvTable:
 
         data = block.data if records is None else b"\n".join(records) + b"\n"
         if not data.strip():
-            return pa.table({name: pa.array([], type=pa.string()) for name in self.columns})
-        return self._read(data, None, {name: pa.string() for name in self.columns})
+            return pa.table({name: pa.array([], type=pa.string()) for name in self.all_columns})
+        return self._read(data, None, {name: pa.string() for name in self.all_columns})
 
 
 def usual_delimiter(start: bytes) -> str:
@@ -201,7 +214,8 @@ def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
         line += 1
 
 
-def _column_names(source: str, header: Block, delimiter: str) -> list[str]:
+def _column_names(source: str, header: Block, delimiter: str) -> tuple[list[str], bool]:
+    """A name for every cell of the header, and whether the first one had none."""
     number = header.first_line
     try:
         text = header.data.decode("utf-8").rstrip("\r\n")
@@ -219,12 +233,21 @@ def _column_names(source: str, header: Block, delimiter: str) -> list[str]:
     if len(columns) < 2:
         rule = f"must name at least two columns, separated by {delimiter!r}"
         raise StreamError(source, number, "the header", rule, quoted(text))
+    has_index = not columns[0]
+    if has_index:
+        columns[0] = next(name for name in _names_of_an_index() if name not in columns)
     for position, name in enumerate(columns, start=1):
         if not name:
-            raise StreamError(source, number, f"header cell {position}", "must name a column", "nothing")
+            rule = "must name a column (give it a name, or take the column out)"
+            raise StreamError(source, number, f"header cell {position}", rule, "nothing")
         if columns.index(name) + 1 < position:
             raise StreamError(source, number, "the header", "must name each column once", f"{quoted(name)} twice")
-    return columns
+    return columns, has_index
+
+
+def _names_of_an_index() -> Iterator[str]:
+    yield "index"
+    yield from (f"index{number}" for number in count(2))
 
 
 def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str], _Problem | None]]:
@@ -242,6 +265,16 @@ def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str],
             cells, problem = _cells(text, delimiter)
             yield line, text, cells, problem
         line += record.count(b"\n")
+
+
+def record_lines(blocks: Iterable[Block | StreamError], delimiter: str) -> Iterator[int]:
+    """The first line of every record, that of the header and of those that cannot be read too."""
+    for block in blocks:
+        if isinstance(block, StreamError):
+            yield block.line or 0
+        else:
+            start = block.data.removeprefix(BYTE_ORDER_MARK) if block.first_line == 1 else block.data
+            yield from (line for line, _, _, _ in _rows(block._replace(data=start), delimiter))
 
 
 def _line_ends(data: bytes) -> list[int]:

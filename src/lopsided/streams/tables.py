@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -24,6 +25,7 @@ _SUFFIXES = {
 }  # fmt: skip
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _TABBED = {".tsv", ".tab"}
+_ARRAY = re.compile(rb"\[(?:[\s{\[\]]|$)")  # and not the header [amount],[kind]
 
 
 class OpenTable(Protocol):
@@ -125,7 +127,7 @@ class TableStream(FileStream):
         return CsvTable(source.name, cut_at_records(source, delimiter), delimiter)
 
     def _check_columns(self, expected: Sequence[Expected]) -> None:
-        here = self._table.columns
+        here = getattr(self._table, "all_columns", self._table.columns)
         for expectation in expected:
             if expectation.name not in here and self._table.has_fixed_columns:
                 rule = f"must hold the column {expectation.name!r}"
@@ -141,9 +143,12 @@ def format_of(source: ByteSource, path: str) -> str:
     known = _SUFFIXES.get(_suffix(path))
     if known is not None:
         return known
-    start = source.peek()
-    if start.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+    start = source.peek().removeprefix(BYTE_ORDER_MARK).lstrip()
+    if start.startswith(b"{"):
         return NDJSON
+    if _ARRAY.match(start):
+        rule = "must hold one JSON object a line, as `jq -c '.[]'` makes of an array"
+        raise StreamError(source.name, None, None, rule, "a JSON array")
     return LIBSVM if looks_like_libsvm(start) else CSV
 
 
