@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
 from lopsided import B2RMK, KOIL, OB2RMK, OMKC, OPAUC, ProjectronPP
 from lopsided.datasets import Dataset
@@ -14,6 +15,7 @@ from lopsided.reproduce.batch_baselines import PairwiseSVM, ls_svm, uni_log
 from lopsided.reproduce.protocols import folds, tested
 from lopsided.reproduce.table import Effort, Entry, Method, Table, built
 
+_HELD_OUT = 400  # rows, over all labellings of an inner cross-validation
 _MOST_BATCH_ROWS = 1300  # a batch fit keeps 18 kernel matrices, and sweeps are cubic
 
 
@@ -56,15 +58,23 @@ def after_a_start(table: Table, set_name: str, method_name: str, dataset: Datase
             parameters["warm_up"] = max(20, round(dataset.n_rows / 10))
         if len(settings) > 1:
             first = split.train[: split.train.size // 2]
-            labelling = (np.arange(first.size) % 5 + 1)[:, None]
-            parameters = tune(method.make, settings, dataset.X[first], dataset.y[first], labelling).parameters
+            labellings = _inner_labellings(first.size)
+            parameters = tune(method.make, settings, dataset.X[first], dataset.y[first], labellings).parameters
         learner = method.make(**parameters, random_state=split.number)
         entries.append(tested(table, set_name, method_name, learner, split, dataset, parameters))
     return entries
 
 
+def _inner_labellings(n_rows: int) -> npt.NDArray[np.int64]:
+    """Five folds in turn; where rows are few, dealt anew until enough have been held out."""
+    in_turn, draw = np.arange(n_rows) % 5 + 1, np.random.default_rng(0)
+    more = max(0, round(_HELD_OUT / n_rows) - 1)
+    return np.stack([in_turn, *(draw.permutation(in_turn) for _ in range(more))], axis=1)
+
+
 _SMALL = ("sonar", "glass", "heart", "bupaliver", "ionosphere", "diabetes", "fourclass", "german")
-_LARGER = ("svmguide3", "segment", "satimage", "spambase")
+_LARGER = ("svmguide3", "segment", "spambase")
+_ANOTHER_CLASS = "another of its classes was positive: the linear OPAUC has .848 there and .748 here"
 _NO_USPS = {"usps": "which digits are positive is not published"}
 
 TABLES = [
@@ -97,10 +107,14 @@ TABLES = [
         remarks=(
             "OB2RMK starts from half a fold, a tenth of the rows, and is the default here, with refits; the literal "
             "reading is on its own page. The others are tuned anew in every run, by 5-fold cross-validation on the "
-            "first half of its training rows. The paper has half of one training fold for both; a tenth of the rows, "
-            "27 of heart, would make tuning a matter of luck.",
+            "first half of its training rows (several times where these are few). The paper has half of one training "
+            "fold for both; a tenth of the rows, 27 of heart, would make tuning a matter of luck.",
             "B2RMK is left out where a fit would take minutes.",
         ),
-        impossible=_NO_USPS | {"svmguide2": "a set of three classes; how it was made two is not published"},
+        impossible=_NO_USPS
+        | {
+            "svmguide2": "a set of three classes; how it was made two is not published",
+            "satimage": _ANOTHER_CLASS,
+        },
     ),
 ]
