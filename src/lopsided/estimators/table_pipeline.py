@@ -162,7 +162,9 @@ class TablePipeline(_FilePipeline):
 
     def _raw_scores(self, X: Any) -> Floats:
         self._check_started()
-        return self._score(encoding.as_rows(self._matrix(X)))
+        rows = encoding.as_rows(self._matrix(X))
+        with self._alone:
+            return self._score(rows)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, a mapping of columns to values, and its label."""
