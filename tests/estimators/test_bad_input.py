@@ -250,3 +250,11 @@ def test_a_rare_class_that_is_the_common_one_is_told():
 def test_parameters_of_a_part_left_to_its_default_can_be_set():
     pipeline = lp.StreamPipeline().set_params(learner__C=3.0, scaler__kind="minmax")
     assert pipeline.learner.C == 3.0 and pipeline.scaler.kind == "minmax"
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [("Int64", np.int64), ("boolean", np.bool_), ("int8", np.int8)])
+def test_labels_keep_the_type_that_pandas_gave_them(dtype, expected):
+    model = lp.KOIL(random_state=0).fit(X, pd.Series(Y == 1 if dtype == "boolean" else Y, dtype=dtype))
+    assert model.classes_.dtype == model.predict(X[:2]).dtype == expected
+    with pytest.raises(ValueError, match="NaN|NA"):
+        model.partial_fit(X[:3], pd.Series([0, 1, None], dtype="Int64"))

@@ -56,6 +56,9 @@ def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
+    nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)  # of pandas' columns that may hold NA
+    if nullable is not None and not y.isna().any():
+        y = y.to_numpy(dtype=nullable)
     y = column_or_1d(y, warn=True)
     if y.dtype == object:
         # Mixed or missing labels show themselves when NumPy is asked for a proper type.
