@@ -256,5 +256,5 @@ def test_parameters_of_a_part_left_to_its_default_can_be_set():
 def test_labels_keep_the_type_that_pandas_gave_them(dtype, expected):
     model = lp.KOIL(random_state=0).fit(X, pd.Series(Y == 1 if dtype == "boolean" else Y, dtype=dtype))
     assert model.classes_.dtype == model.predict(X[:2]).dtype == expected
-    with pytest.raises(ValueError, match="NaN|NA"):
+    with pytest.raises(ValueError, match=r"NaN|NA"):
         model.partial_fit(X[:3], pd.Series([0, 1, None], dtype="Int64"))
