@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from lopsided.evaluate import RunLog
 from lopsided.report.figures import COLOURS, as_markup, drawing_style, empty_figure
@@ -29,7 +30,7 @@ def curves(table: Table, log: RunLog) -> Curves:
             of_set = found.setdefault(name, {})
             if at:
                 y = float(np.mean([entry["measures"][measure] for entry in entries]))
-                seconds = float(np.mean([entry["seconds"] for entry in entries]))
+                seconds = min(float(entry["seconds"]) for entry in entries)  # the run that was disturbed least
                 of_set.setdefault(series, []).append((seconds if table.x_label == "seconds" else float(x), y))
             else:
                 steps = sorted(map(float, entries[0]["measures"]))
@@ -72,10 +73,14 @@ def _curves(table: Table, found: Curves) -> Any:
     for position, (name, of_set) in enumerate(found.items(), start=1):
         axes = figure.add_subplot(rows, columns, position)
         for k, (series, points) in enumerate(of_set.items()):
-            x, y = zip(*sorted(points), strict=True)
+            x, y = zip(*points, strict=True)
             axes.plot(x, y, marker="o", markersize=2.5, linewidth=1.2, color=COLOURS[k % len(COLOURS)], label=series)
         if table.log_x:
             axes.set_xscale("log")
+            for ticks, at in ((axes.xaxis.set_major_locator, (1.0,)), (axes.xaxis.set_minor_locator, (2.0, 5.0))):
+                ticks(LogLocator(subs=at))
+            for formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+                formatter("{x:g}")
         axes.set_title(name)
         axes.set_xlabel(table.x_label)
         axes.set_ylabel(table.measures[0])

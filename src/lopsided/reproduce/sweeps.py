@@ -151,7 +151,7 @@ def _online_measures(set_name: str) -> Mapping[str, Method]:
     methods = {}
     for measure, word, refresh in (("F", "f1", 1), ("AUROC", "auroc", 1), ("AUPRC", "auprc", 50)):
         for loss in ("hinge", "logistic"):
-            make = built(OMCSL, loss=loss, measure=word, refresh=refresh, fit_intercept=True)
+            make = built(OMCSL, learning_rate=10.0, loss=loss, measure=word, refresh=refresh, fit_intercept=True)
             methods[f"OMCSL {loss}, {measure}"] = Method(make)
     return methods
 
@@ -196,7 +196,8 @@ TABLES = [
     _picture("spa-fig-3", "Online error of bounded multiple kernels against time", "a9a", _bounded_kernels,
              permutations, "seconds", runs=1, log_x=True, **_PERCENT),
     _picture("omcsl-fig-1", "The online measure of OMCSL over the stream", "w8a,covtype1v5", _online_measures,
-             online_measure, "rows", measures=("measure",), runs=3),
+             online_measure, "rows", measures=("measure",), runs=3,
+             remarks=("The step size 10 / sqrt(t), which tuning chooses for most of omcsl-3.",)),
     _picture("b2rmk-fig-1", "Weights of kernels and of examples", "fourclass", _weights, weights_of_a_fit,
              "number", measures=("weight",), runs=1, scaling="symmetric", log_x=True),
     _picture("b2rmk-fig-2", "AUC of OB2RMK against the budget of a class", _BAYES_SETS,
