@@ -21,7 +21,7 @@ CHANGES = [
     (lp.SPA(gamma=20.0, random_state=1), {"sampling_scale": 1.0}),
     (lp.MultiKernelKOIL([Gaussian(gamma=20.0), Linear()], random_state=1), {"kernels": [Linear()]}),
     (lp.OMCSL(random_state=1), {"n_costs": 2}),
-    (lp.OB2RMK(budget=10), {"budget": 2, "n_neighbors": 1}),
+    (lp.OB2RMK(kernels=[Gaussian(gamma=2.0)], budget=10, max_sweeps=9), {"budget": 2, "n_neighbors": 1}),
     (lp.FourierRanker(n_components=20, random_state=1), {"n_components": 10}),
     (lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(random_state=1)), {"learner__budget": 5, "scaler__kind": "minmax"}),
     (lp.ExpertPool([lp.KOIL(), lp.SPA()], random_state=1), {"learners": [lp.KOIL()], "combine": "best"}),

@@ -161,5 +161,5 @@ def test_ranks_across_sets_have_the_published_critical_difference():
 
 def test_tuning_ends_a_fit_that_is_shorter_than_the_warm_up():
     stream = four_clusters(10, 25, random_state=0)
-    found = tune(lp.OB2RMK, grid(budget=[3, 10]), stream.X, stream.y, np.arange(35)[:, None] % 5 + 1)
+    found = tune(lp.OB2RMK, grid(max_sweeps=[5, 9]), stream.X, stream.y, np.arange(35)[:, None] % 5 + 1)
     assert max(found.scores) > 0.6
