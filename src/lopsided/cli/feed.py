@@ -13,7 +13,7 @@ import numpy as np
 
 from lopsided.cli.bad_rows import BadRows
 from lopsided.constraints import ParameterError
-from lopsided.encoding import Schema, SchemaError, TableEncoder, infer_schema
+from lopsided.encoding import EncodedRows, Schema, SchemaError, TableEncoder, infer_schema
 from lopsided.streams import Chunk, Labels, Sources, SparseStream, StreamError, TableStream, find_labels
 from lopsided.streams.errors import shown_columns
 from lopsided.streams.labelled import label_column
@@ -139,7 +139,8 @@ class Feed:
                 self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = chunk.columns[self.schema.label] if self.labels is not None else np.full(chunk.n_rows, np.nan)
-                yield Portion(encoder.matrix(chunk.columns), signs, _seconds(self.schema, chunk), chunk)
+                rows = encoder.matrix(chunk.columns).view(EncodedRows)
+                yield Portion(rows, signs, _seconds(self.schema, chunk), chunk)
 
     def _note_beyond(self, count: int) -> None:
         if count and not self.n_beyond:

@@ -22,6 +22,10 @@ _ARROW_READS = "biufUM"  # dtypes by their letters: all that can be a column but
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
+class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
+    """Rows that `TableEncoder.matrix` has made of a stream's columns, and parts of them: they need no second check."""
+
+
 class TableEncoder:
     """Turns the columns of a chunk into rows of numbers.
 

@@ -134,7 +134,7 @@ def as_rows(X: Any) -> Rows:
             np.require(X.indices, np.int32, ["C", "A", "W"]),
             np.require(X.data, np.float64, ["C", "A", "W"]),
         )
-    return Rows(np.require(X, np.float64, ["C", "A", "W"]), _NO_INTEGERS, _NO_SHORT_INTEGERS, _NO_FLOATS)
+    return Rows(np.require(np.asarray(X), np.float64, ["C", "A", "W"]), _NO_INTEGERS, _NO_SHORT_INTEGERS, _NO_FLOATS)
 
 
 def n_rows_of(rows: Rows) -> int:

@@ -11,7 +11,7 @@ from lopsided.constraints import ParameterError
 from lopsided.core.compiled import Floats
 from lopsided.core.filling import fill_missing
 from lopsided.core.points import Rows
-from lopsided.encoding import Schema, TableEncoder
+from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.estimators import encoding
 from lopsided.estimators.model_arrays import in_range, taken
 from lopsided.estimators.pipeline import StreamPipeline
@@ -157,7 +157,7 @@ class TablePipeline(_FilePipeline):
 
     def _matrix(self, X: Any) -> Floats:
         if isinstance(X, np.ndarray) and X.shape[1:] == (self.encoder_.width,):
-            return self.encoder_.checked_rows(X)
+            return X.view(np.ndarray) if isinstance(X, EncodedRows) else self.encoder_.checked_rows(X)
         return self.encoder_.matrix(self.encoder_.columns_of(X))
 
     def _raw_scores(self, X: Any) -> Floats:
