@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
+LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
+
 
 class Constraint(NamedTuple):
     """The values a parameter may take: a test, and the same in words."""

@@ -9,6 +9,7 @@ import pytest
 
 from oracles import b2rmk as naive
 from oracles import laws
+from oracles import ob2rmk as online
 
 FEW = [laws.gaussian(0.5), laws.gaussian(2.0), laws.polynomial(2)]
 LABEL = {"start": "label", "prior_v": (10.0, 1.0), "prior_c": (10.0, 1.0)}
@@ -32,7 +33,7 @@ def swept(n=10, sweeps=5, kernels=FEW, seed=0, learner=naive.B2RMK, **options):
 
 
 @cache
-def stream(n=30, seed=3, learner=naive.OB2RMK, **options):
+def stream(n=30, seed=3, learner=online.OB2RMK, **options):
     """A learner after the problem of n points; do not change it."""
     settings = {"budget": 6, "warm_up": 12, "max_sweeps": 20, **options}
     model = learner(FEW, **settings)
@@ -45,7 +46,7 @@ def streamed(n=30, **options):
     return copy.deepcopy(stream(n, **options))
 
 
-def repeated(step, iterations, cls=naive.OnlineStep, **changes):
+def repeated(step, iterations, cls=online.OnlineStep, **changes):
     """The same step from its beginning, with so many iterations."""
     old = {"m_t": step.m_t, "Sigma_t": step.Sigma_t, "m_be": step.m_be_t, "Sigma_be": step.Sigma_be_t}
     options = {"start": step.start, "prior_v": step.prior_v, "prior_c": step.prior_c}

@@ -17,6 +17,7 @@ from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, bayes_poo
 from lopsided.metrics import auroc
 from oracles import b2rmk as naive
 from oracles import laws
+from oracles import ob2rmk as online
 
 VARIANTS = {
     "published": ({"variant": "published"}, {}),
@@ -164,7 +165,7 @@ def test_after_sixty_steps_the_online_learner_is_the_naive_one(variant, options)
     X, y = problem(100)
     shared = {"budget": 100, "warm_up": 35, "max_sweeps": 20} | options
     ours, theirs = VARIANTS[variant]
-    learner, oracle = lp.OB2RMK(**shared, **ours), naive.OB2RMK(**shared, **theirs)
+    learner, oracle = lp.OB2RMK(**shared, **ours), online.OB2RMK(**shared, **theirs)
     expected = np.array([oracle.step(x, label) for x, label in zip(X, y, strict=True)])
     scores = learner.progressive_scores(X, y)
     assert (scores[:35] == 0.0).all()
@@ -193,7 +194,7 @@ def test_a_refit_is_a_batch_fit_of_what_the_buffers_hold():
 def test_sample_weights_multiply_the_cost():
     X, y = problem(70)
     weights = np.random.default_rng(0).choice([0.0, 0.4, 1.0, 3.0], size=70)
-    learner, oracle = lp.OB2RMK("published", warm_up=30), naive.OB2RMK(warm_up=30)
+    learner, oracle = lp.OB2RMK("published", warm_up=30), online.OB2RMK(warm_up=30)
     learner.partial_fit(X, y, sample_weight=weights)
     for x, label, weight in zip(X, y, weights, strict=True):
         oracle.step(x, label, weight)

@@ -21,6 +21,7 @@ from bayes.problems import (
 )
 from oracles import b2rmk as naive
 from oracles import laws
+from oracles import ob2rmk as online
 
 # ---- Sections 4, 5: the batch learner ----
 
@@ -158,7 +159,7 @@ def test_weights_of_the_batch_are_weights_of_pairs():
 def test_warm_up():
     X, y = problem(30)
     y[:20], y[20] = -1, 1  # the positive comes late
-    model = naive.OB2RMK(FEW, warm_up=10, max_sweeps=5)
+    model = online.OB2RMK(FEW, warm_up=10, max_sweeps=5)
     before = [model.step(x, label) for x, label in zip(X[:20], y[:20], strict=True)]
     assert before == [0.0] * 20
     assert model.m_a is None
@@ -173,7 +174,7 @@ def test_warm_up():
 
 def test_end_of_the_warm_up():
     X, y = problem(12)
-    model = naive.OB2RMK(FEW, max_sweeps=5)
+    model = online.OB2RMK(FEW, max_sweeps=5)
     for x, label in zip(X, y, strict=True):
         model.step(x, label)
     assert model.m_a is None
@@ -185,7 +186,7 @@ def test_end_of_the_warm_up():
 
 def test_batch_larger_than_the_buffers_is_cut_down():
     X, y = problem(30)
-    model = naive.OB2RMK(FEW, warm_up=30, budget=4, max_sweeps=20)
+    model = online.OB2RMK(FEW, warm_up=30, budget=4, max_sweeps=20)
     for x, label in zip(X, y, strict=True):
         model.step(x, label)
     batch = model.initial
@@ -264,7 +265,7 @@ def test_start_from_the_labels():
     assert (step.v.mean, step.c.mean) == (10.0, 10.0)
 
 
-class LowRankStep(naive.OnlineStep):
+class LowRankStep(online.OnlineStep):
     """q(a) by section 9."""
 
     def update_a(self):
@@ -288,10 +289,12 @@ class LowRankStep(naive.OnlineStep):
 
 @pytest.mark.parametrize("options", [{}, LABEL], ids=str)
 def test_low_rank_form_is_exact(options):
-    class LowRank(naive.OB2RMK):
+    class LowRank(online.OB2RMK):
         step_class = LowRankStep
 
-    direct, low_rank = (streamed(72, learner=learner, n_iterations=6, **options) for learner in (naive.OB2RMK, LowRank))
+    direct, low_rank = (
+        streamed(72, learner=learner, n_iterations=6, **options) for learner in (online.OB2RMK, LowRank)
+    )
     X, _ = problem(50, seed=9)
     np.testing.assert_allclose(low_rank.scores(X), direct.scores(X), rtol=0, atol=1e-9)  # after 60 steps
     np.testing.assert_allclose(low_rank.Sigma_a, direct.Sigma_a, rtol=0, atol=1e-9)
@@ -302,7 +305,7 @@ def test_low_rank_form_is_exact(options):
 
 
 def test_state_stays_a_covariance():
-    model = streamed(72, learner=naive.OB2RMK, n_iterations=6)
+    model = streamed(72, learner=online.OB2RMK, n_iterations=6)
     for Sigma in (model.Sigma_a, model.Sigma_be):
         np.testing.assert_array_equal(Sigma, Sigma.T)
         assert np.min(np.linalg.eigvalsh(Sigma)) > 0
@@ -318,10 +321,10 @@ def test_a_step_never_widens_the_old_weights():
 
 @both_starts
 def test_exchanging_the_classes_of_a_step_changes_the_sign(options):
-    class Mirrored(naive.OnlineStep):
+    class Mirrored(online.OnlineStep):
         FROM_SCORES, FROM_LABEL = (
             tuple({"f_positive": "f_negative", "f_negative": "f_positive"}.get(name, name) for name in order)
-            for order in (naive.OnlineStep.FROM_SCORES, naive.OnlineStep.FROM_LABEL)
+            for order in (online.OnlineStep.FROM_SCORES, online.OnlineStep.FROM_LABEL)
         )
 
     step = last_step(30, **options)
@@ -352,7 +355,7 @@ def test_larger_C_separates_the_pairs_more():
 
 def test_weight_multiplies_C():
     X, y = problem(22, seed=3)
-    one, two = (naive.OB2RMK(FEW, budget=6, warm_up=12, max_sweeps=5, n_iterations=5, C=C) for C in (1.0, 3.0))
+    one, two = (online.OB2RMK(FEW, budget=6, warm_up=12, max_sweeps=5, n_iterations=5, C=C) for C in (1.0, 3.0))
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         one.step(x, label, 1.0 if n < 12 else 3.0)  # the batch has C = 1 in both
         two.step(x, label)
@@ -361,7 +364,7 @@ def test_weight_multiplies_C():
 
 def test_weight_zero_is_not_seen():
     X, y = problem(40, seed=3)
-    one, two = (naive.OB2RMK(FEW, budget=6, warm_up=12, max_sweeps=5, n_iterations=5) for _ in range(2))
+    one, two = (online.OB2RMK(FEW, budget=6, warm_up=12, max_sweeps=5, n_iterations=5) for _ in range(2))
     for n, (x, label) in enumerate(zip(X, y, strict=True)):
         if n % 3:
             assert one.step(x, label) == two.step(x, label)

@@ -18,8 +18,8 @@ from bayes.problems import (
     swept,
     worst_fall,
 )
-from oracles import b2rmk as naive
 from oracles import laws
+from oracles import ob2rmk as online
 
 # ---- Sections 6, 8: no update lowers the bound; each is its maximum ----
 
@@ -38,7 +38,7 @@ def test_no_update_of_the_batch_lowers_the_bound(n, kernels, seed):
 def test_no_update_of_a_step_lowers_the_objective(options):
     falls = []
 
-    class Watched(naive.OB2RMK):
+    class Watched(online.OB2RMK):
         def learn(self, *args):
             super().learn(*args)
             falls.append(worst_fall(self.last.trace)[0])

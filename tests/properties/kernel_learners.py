@@ -24,7 +24,6 @@ from lopsided import (
 from lopsided.kernels import Gaussian
 from properties.generated import streams
 
-CLASSES = [-1, 1]
 SEED = 1234
 GAUSSIANS = [Gaussian(gamma=0.7), Gaussian(gamma=9.0)]
 SHARE = 15.0 / 32.0
@@ -56,16 +55,6 @@ def make(name, **changes):
 
 def free_streams(**limits):
     return streams(kinds=("free",), **limits)
-
-
-def one_by_one(learner, X, y):
-    """Learn row by row; yields the number of each row after it was learned."""
-    for t in range(len(y)):
-        if t:
-            learner.learn_one(X[t], y[t])
-        else:
-            learner.partial_fit(X[:1], y[:1], classes=CLASSES)
-        yield t
 
 
 def numbers(learner, X):

@@ -21,9 +21,9 @@ from lopsided import (
 from lopsided.core.expansion import MISTAKES, SPENT
 from lopsided.kernels import Gaussian, Normalized, Polynomial
 from properties.generated import KERNELS, streams
+from properties.going_on import CLASSES, one_by_one
 from properties.inspection import bytes_of
 from properties.kernel_learners import (
-    CLASSES,
     GAUSSIANS,
     LEARNERS,
     SHARE,
@@ -31,7 +31,6 @@ from properties.kernel_learners import (
     coefficients,
     free_streams,
     make,
-    one_by_one,
 )
 
 # ---- 8: never more vectors than the budget ----

@@ -1,19 +1,21 @@
 """What must hold for every kernel classifier of one kernel, by the numbers of its specification."""
 
-import pickle
-
 import numpy as np
 import pytest
 
-import lopsided
 from core.agreement import clusters
 from lopsided.kernels import Gaussian, Linear, Polynomial
+from properties.going_on import (
+    CLASSES,
+    assert_batches_do_not_matter,
+    assert_stops_do_not_matter,
+    from_file,
+    from_pickle,
+)
 from properties.inspection import assert_same_model
 from properties.kernel_learners import (
-    CLASSES,
     every_learner,
     make,
-    one_by_one,
 )
 
 # ---- 12: the order and the number of features ----
@@ -41,26 +43,10 @@ def test_12_the_order_of_features_and_features_that_are_zero_change_nothing_but_
 # ---- 13: stopping and going on ----
 
 
-def from_file(learner, folder):
-    learner.save(folder / "a.model")
-    return lopsided.load(folder / "a.model")
-
-
-def from_pickle(learner, _):
-    return pickle.loads(pickle.dumps(learner))
-
-
 @pytest.mark.parametrize("again", [from_file, from_pickle])
 @every_learner
 def test_13_going_on_after_a_stop_equals_never_having_stopped(name, again, tmp_path):
-    X, y = clusters(300)
-    for stop in (1, 60, 230):
-        steady, stopped = make(name), make(name)
-        expected = steady.progressive_scores(X, y, classes=CLASSES)
-        stopped.partial_fit(X[:stop], y[:stop], classes=CLASSES)
-        stopped = again(stopped, tmp_path)
-        np.testing.assert_array_equal(stopped.progressive_scores(X[stop:], y[stop:]), expected[stop:])
-        assert_same_model(steady, stopped)
+    assert_stops_do_not_matter(lambda: make(name), lambda learner: again(learner, tmp_path))
 
 
 @pytest.mark.parametrize("again", [from_file, from_pickle])
@@ -80,17 +66,4 @@ def test_13_an_spa_whose_budget_is_used_up_can_be_kept(again, tmp_path):
 
 @every_learner
 def test_14_batches_of_any_size_give_the_same_model_and_the_same_scores(name):
-    X, y = clusters(150)
-    whole = make(name)
-    expected = whole.progressive_scores(X, y, classes=CLASSES)
-    for size in (1, 7, 64):
-        learner = make(name)
-        scores = [
-            learner.progressive_scores(X[t : t + size], y[t : t + size], classes=CLASSES) for t in range(0, 150, size)
-        ]
-        np.testing.assert_array_equal(np.concatenate(scores), expected)
-        assert_same_model(whole, learner)
-    single = make(name)
-    for _ in one_by_one(single, X, y):
-        pass
-    assert_same_model(whole, single)
+    assert_batches_do_not_matter(lambda: make(name))

@@ -15,16 +15,15 @@ from lopsided import (
 from lopsided.estimators.randomness import UniformStream
 from lopsided.kernels import Gaussian, Polynomial
 from properties.generated import KERNELS
+from properties.going_on import CLASSES, one_by_one
 from properties.inspection import bytes_of
 from properties.kernel_learners import (
-    CLASSES,
     SEED,
     assert_same_expansion,
     coefficients,
     free_streams,
     make,
     numbers,
-    one_by_one,
 )
 
 # ---- 1: the averaged classifier ----

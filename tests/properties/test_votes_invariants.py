@@ -4,24 +4,28 @@ Those of one kernel are in `test_sampling_invariants.py`, `test_budget_invariant
 `test_kernel_learner_invariants.py`. Streams and learners have different seeds.
 """
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-import lopsided
 from core.agreement import clusters
 from lopsided import BOGD, BOMKC, BPAS, OMKC, RBP, SPA, Forgetron, KernelPA, KernelPerceptron
 from lopsided.constraints import ParameterError
 from lopsided.estimators.randomness import UniformStream
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial
 from properties.generated import KERNELS, streams
-from properties.inspection import assert_same_model, bytes_of
+from properties.going_on import (
+    CLASSES,
+    assert_batches_do_not_matter,
+    assert_stops_do_not_matter,
+    from_file,
+    from_pickle,
+    one_by_one,
+)
+from properties.inspection import bytes_of
 
-CLASSES = [-1, 1]
 SEED = 4321
 POOL = [Gaussian(gamma=0.7), Polynomial(2, 0.5), Gaussian(gamma=30.0), Linear()]
 BOUNDED = [(variant, base) for variant in ("DD", "SD") for base in ("rbp", "forgetron", "bogd", "bpas")]
@@ -37,16 +41,6 @@ every_voter = pytest.mark.parametrize("name", VOTERS)
 
 def make(name, **changes):
     return clone(VOTERS[name]).set_params(random_state=SEED, **changes)
-
-
-def one_by_one(learner, X, y):
-    """Learn row by row; yields the number of each row after it was learned."""
-    for t in range(len(y)):
-        if t:
-            learner.learn_one(X[t], y[t])
-        else:
-            learner.partial_fit(X[:1], y[:1], classes=CLASSES)
-        yield t
 
 
 def held(learner):
@@ -269,26 +263,10 @@ def test_12_the_order_of_features_and_features_that_are_zero_change_nothing_but_
 # ---- 13: stopping and going on ----
 
 
-def from_file(learner, folder):
-    learner.save(folder / "a.model")
-    return lopsided.load(folder / "a.model")
-
-
-def from_pickle(learner, _):
-    return pickle.loads(pickle.dumps(learner))
-
-
 @pytest.mark.parametrize("again", [from_file, from_pickle])
 @every_voter
 def test_13_going_on_after_a_stop_equals_never_having_stopped(name, again, tmp_path):
-    X, y = clusters(300)
-    for stop in (1, 60, 230):
-        steady, stopped = make(name), make(name)
-        expected = steady.progressive_scores(X, y, classes=CLASSES)
-        stopped.partial_fit(X[:stop], y[:stop], classes=CLASSES)
-        stopped = again(stopped, tmp_path)
-        np.testing.assert_array_equal(stopped.progressive_scores(X[stop:], y[stop:]), expected[stop:])
-        assert_same_model(steady, stopped)
+    assert_stops_do_not_matter(lambda: make(name), lambda learner: again(learner, tmp_path))
 
 
 # ---- 14: batches ----
@@ -296,20 +274,7 @@ def test_13_going_on_after_a_stop_equals_never_having_stopped(name, again, tmp_p
 
 @every_voter
 def test_14_batches_of_any_size_give_the_same_model_and_the_same_scores(name):
-    X, y = clusters(150)
-    whole = make(name)
-    expected = whole.progressive_scores(X, y, classes=CLASSES)
-    for size in (1, 7, 64):
-        learner = make(name)
-        scores = [
-            learner.progressive_scores(X[t : t + size], y[t : t + size], classes=CLASSES) for t in range(0, 150, size)
-        ]
-        np.testing.assert_array_equal(np.concatenate(scores), expected)
-        assert_same_model(whole, learner)
-    single = make(name)
-    for _ in one_by_one(single, X, y):
-        pass
-    assert_same_model(whole, single)
+    assert_batches_do_not_matter(lambda: make(name))
 
 
 # ---- Beyond the invariants ----

@@ -41,7 +41,6 @@ class Points(NamedTuple):
 
 
 WIDEST_TABLE = 4096
-LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
 _LINE = 8  # numbers in a line of the cache
 _DENSE = -1  # in Points.n_features: the column came from a dense row
 
@@ -62,10 +61,10 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
 
 
 @compiled
-def first_not_finite(x: Floats) -> int:
-    """The first feature that is NaN, or so large that its square is not finite, or -1."""
+def first_beyond(x: Floats, largest: float) -> int:
+    """The first feature that is NaN, or larger in size, or -1."""
     for j in range(x.size):
-        if not abs(x[j]) <= LARGEST_FEATURE:
+        if not abs(x[j]) <= largest:
             return j
     return -1
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.points import LARGEST_FEATURE
+from lopsided.constraints import LARGEST_FEATURE
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected

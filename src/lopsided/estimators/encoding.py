@@ -12,8 +12,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
+from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.compiled import Floats
-from lopsided.core.points import LARGEST_FEATURE, Rows
+from lopsided.core.points import Rows
 
 _NO_INTEGERS = np.zeros(0, dtype=np.int64)
 _NO_SHORT_INTEGERS = np.zeros(0, dtype=np.int32)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.compiled import Floats, bound
-from lopsided.core.points import first_not_finite
+from lopsided.core.points import first_beyond
 from lopsided.estimators import encoding
 from lopsided.estimators.base import Classifier
 from lopsided.estimators.labels import LabelMap, map_of_classes, map_of_labels, settle
@@ -157,5 +158,5 @@ class OnlineClassifier(Classifier):
         self._one_lock = Lock()
         self._one_row = encoding.as_rows(np.zeros((1, self.n_features_in_)))
         self._one_x = self._one_row.dense[0]
-        self._one_check = bound(first_not_finite, self._one_x)
+        self._one_check = bound(first_beyond, self._one_x, LARGEST_FEATURE)
         self._one_sign, self._one_score = np.ones(1), np.zeros(1)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.points import LARGEST_FEATURE
+from lopsided.constraints import LARGEST_FEATURE
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.labels import Labels, spelled
 

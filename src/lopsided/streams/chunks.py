@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.points import LARGEST_FEATURE
+from lopsided.constraints import LARGEST_FEATURE
 from lopsided.streams.cells import DATE, FLAG, LABEL, NUMBER, Columns, Expected
 from lopsided.streams.errors import StreamError
 from lopsided.streams.labels import spelled
