@@ -9,7 +9,7 @@ import numpy as np
 import lopsided.core
 from lopsided.core.compiled import _stamp_of_sources, bound
 from lopsided.core.koil import run
-from lopsided.core.points import first_not_finite
+from lopsided.core.points import first_beyond
 
 LEARN_AND_TELL = """
 import numpy as np
@@ -49,7 +49,7 @@ def test_one_specialisation_serves_dense_sparse_and_single_rows():
 
 def test_a_bound_call_is_the_call():
     x = np.zeros(4)
-    call = bound(first_not_finite, x)
+    call = bound(first_beyond, x, 1e150)
     assert call() == -1
     x[2] = np.inf
-    assert call() == first_not_finite(x) == 2
+    assert call() == first_beyond(x, 1e150) == 2
