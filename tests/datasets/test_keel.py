@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lopsided.datasets import keel_available, load_keel
-from lopsided.datasets.keel import read_cells
+from lopsided.datasets.keel import find_keel, read_cells
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,23 @@ def test_a_name_that_is_not_there_is_refused_with_near_ones():
         load_keel("../raw/yeast4")
 
 
-def test_a_set_of_many_classes_is_refused():
-    with pytest.raises(ValueError, match=r"must be a set of two classes, got 'letter' with 26\."):
-        load_keel("letter")
+def test_one_class_of_many_against_the_rest():
+    rows = load_keel("satimage-5", random_state=None)
+    classes = [cells[-1] for cells in read_cells(find_keel("satimage"))]
+    assert rows.y.tolist() == [int(label == "5") for label in classes]
+    assert rows.description.startswith(f"class '5' ({classes.count('5')} rows) against the rest")
+    assert load_keel("pima-tested_negative").ratio == 1 / load_keel("pima").ratio
+
+
+@pytest.mark.parametrize("name", ["letter", "letter-7"])
+def test_a_set_of_many_classes_wants_one_of_them(name):
+    with pytest.raises(ValueError, match=rf"two classes, or NAME-CLASS .*\(here A, B, .*, Z\), got '{name}'\."):
+        load_keel(name)
+
+
+def test_a_class_of_a_damaged_file_is_refused_as_well():
+    with pytest.raises(ValueError, match=r"must be a set that is sound .*, got 'heart-2': the decimal points"):
+        load_keel("heart-2")
 
 
 def test_header_lines_are_skipped(tmp_path):

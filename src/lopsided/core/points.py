@@ -104,7 +104,7 @@ def measure(
     elif want_dots:
         _dense_squares_and_dots(points.values, rows.dense[t], start, stop, squares[start:stop], dots[start:stop])
     else:
-        _dense_squares(points.values, rows.dense[t], start, stop, squares[start:stop])
+        dense_squares(points.values, rows.dense[t], start, stop, squares[start:stop])
 
 
 @compiled
@@ -169,7 +169,7 @@ def squares_from_dots(norms: Floats, norm: float, dots: Floats, squares: Floats)
 
 
 @compiled
-def _dense_squares(values: Floats, x: Floats, start: int, stop: int, squares: Floats) -> None:
+def dense_squares(values: Floats, x: Floats, start: int, stop: int, squares: Floats) -> None:
     """By differences, which keep their digits where ||x||^2 - 2 x.z + ||z||^2 would cancel; four features a pass."""
     for i in range(squares.size):
         squares[i] = 0.0
@@ -231,7 +231,7 @@ def measure_column(
         if want_dots:
             _dense_squares_and_dots(points.values, point, start, stop, squares[start:stop], dots[start:stop])
         else:
-            _dense_squares(points.values, point, start, stop, squares[start:stop])
+            dense_squares(points.values, point, start, stop, squares[start:stop])
     else:
         features = points.features[column, :n]
         for q in range(n):

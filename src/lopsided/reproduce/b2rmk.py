@@ -16,7 +16,7 @@ from lopsided.reproduce.protocols import folds, tested
 from lopsided.reproduce.table import Effort, Entry, Method, Table, built
 
 _HELD_OUT = 400  # rows, over all labellings of an inner cross-validation
-_MOST_BATCH_ROWS = 1300  # a batch fit keeps 18 kernel matrices, and sweeps are cubic
+_MOST_BATCH_ROWS = 3200  # a batch fit keeps 18 kernel matrices, and sweeps are cubic: minutes at this size
 
 
 def _batch(set_name: str) -> Mapping[str, Method]:
@@ -74,7 +74,6 @@ def _inner_labellings(n_rows: int) -> npt.NDArray[np.int64]:
 
 _SMALL = ("sonar", "glass", "heart", "bupaliver", "ionosphere", "diabetes", "fourclass", "german")
 _LARGER = ("svmguide3", "segment", "spambase")
-_ANOTHER_CLASS = "another of its classes was positive: the linear OPAUC has .848 there and .748 here"
 _NO_USPS = {"usps": "which digits are positive is not published"}
 
 TABLES = [
@@ -97,7 +96,7 @@ TABLES = [
     Table(
         name="b2rmk-3",
         title="Online rankers with 18 kernels",
-        sets={name: name for name in (*_SMALL, *_LARGER)} | {"splice": "splice_all"},
+        sets={name: name for name in (*_SMALL, *_LARGER)} | {"splice": "splice_all", "satimage": "satimage-5"},
         methods=_online,
         perform=after_a_start,
         measures=("AUC",),
@@ -109,12 +108,10 @@ TABLES = [
             "reading is on its own page. The others are tuned anew in every run, by 5-fold cross-validation on the "
             "first half of its training rows (several times where these are few). The paper has half of one training "
             "fold for both; a tenth of the rows, 27 of heart, would make tuning a matter of luck.",
-            "B2RMK is left out where a fit would take minutes.",
+            "satimage is KEEL's file of 6,435 rows with class 5 positive: with the class of koil-3.3 the linear OPAUC "
+            "has .748, published is .848, and of the six classes this one comes nearest.",
+            "B2RMK is left out of spambase and satimage, where a fit would take a quarter of an hour or more.",
         ),
-        impossible=_NO_USPS
-        | {
-            "svmguide2": "a set of three classes; how it was made two is not published",
-            "satimage": _ANOTHER_CLASS,
-        },
+        impossible=_NO_USPS | {"svmguide2": "a set of three classes; how it was made two is not published"},
     ),
 ]

@@ -1,0 +1,69 @@
+"""KOIL many times on the same rows: what a search for its parameters shares between settings and folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.admission import UNBOUNDED
+from lopsided.core.compiled import Floats, Integers
+from lopsided.core.kernels import Kernel, needs_dots
+from lopsided.core.koil_known import fill_similarities, fill_squares, run_known, score_known
+from lopsided.estimators.kernel_parameters import POLICIES, chosen_kernel
+from lopsided.estimators.koil import DRAWS_A_STEP, KOIL
+
+# A matrix of so many rows squared has 34 MB. Looked up in a larger one, a similarity costs more than its distance does.
+MOST_ROWS = 2048
+
+
+class KnownDistances:
+    """The squared distances between the rows of a table, and the kernel matrix of the last kernel that was asked for.
+
+    A KOIL learns from rows of the table as it would from their features, to the last bit, but looks its kernel rows up.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+        self._squares: Floats | None = None
+        self._kernel: Kernel | None = None
+
+    def serves(self, learner: Any) -> bool:
+        """Whether the learner can look up: a KOIL within a budget, with a kernel of distances, on rows not too many."""
+        X = self._X
+        if type(learner) is not KOIL or not isinstance(X, np.ndarray) or X.ndim != 2 or len(X) > MOST_ROWS:
+            return False
+        learner._check_parameters()
+        kernel = chosen_kernel(learner, X.shape[1]).compiled()
+        return X.dtype == np.float64 and POLICIES[learner.policy] != UNBOUNDED and not needs_dots(kernel)
+
+    def scores_after(self, learner: KOIL, y: npt.NDArray[Any], classes: Any, train: Integers, rest: Integers) -> Floats:
+        """`decision_function` of the rows `rest` after one pass over the rows `train`; the learner is used up by it."""
+        _, signs, _ = learner._next(self._X[train], y[train], classes, None)
+        known = self._similarities(learner._kernel)
+        numbers = np.zeros(learner._support.weights.size, dtype=np.int64)
+        draws = learner._uniforms.reserve(DRAWS_A_STEP * train.size)
+        before, after = np.empty(train.size), np.empty(rest.size)
+        run_known(
+            learner._support, learner._plan, known, train, signs, learner._cost, draws, learner._work, numbers, before
+        )
+        learner._memory.remember(signs, before)
+        learner._warn_of_divergence()
+        score_known(learner._support, known, rest, learner._work, numbers, after)
+        return after - learner.threshold_
+
+    def _similarities(self, kernel: Kernel) -> Floats:
+        if self._squares is None:
+            X = np.ascontiguousarray(self._X)
+            self._squares = np.empty((len(X), len(X)))
+            self._known = np.empty_like(self._squares)
+            fill_squares(X, np.ascontiguousarray(X.T), self._squares)
+        if self._kernel is None or not _same(kernel, self._kernel):
+            fill_similarities(kernel, self._squares, self._known)
+            self._kernel = kernel
+        return self._known
+
+
+def _same(kernel: Kernel, other: Kernel) -> bool:
+    return kernel.normalized == other.normalized and np.array_equal(kernel.atoms, other.atoms)

@@ -1,0 +1,86 @@
+"""KOIL by looked-up kernel rows: the same scores as KOIL by features, for every option that is served."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from lopsided import KOIL, NORMA
+from lopsided.datasets import load_keel
+from lopsided.estimators import known_distances
+from lopsided.estimators.known_distances import KnownDistances
+from lopsided.evaluate import grid, tune
+from lopsided.kernels import Gaussian, Normalized, Sum
+
+YEAST = load_keel("yeast4")
+X, Y = YEAST.X, YEAST.y
+TRAIN, REST = np.arange(0, 1000), np.arange(1000, 1484)
+
+OPTIONS = [
+    {"policy": "reservoir"},
+    {"policy": "fifo", "loss": "squared_hinge", "C": 0.1},
+    {"policy": "reservoir", "compensate": False, "budget": (5, 40)},
+    {"neighbors": "among_nearest", "n_neighbors": 3, "schedule": "invsqrt"},
+    {"loss": "squared_hinge", "schedule": "theory", "C": 100.0, "budget": 10},
+    {"kernel": Sum([Gaussian(gamma=1.0), Gaussian(gamma=8.0)])},
+    {"kernel": Normalized(Sum([Gaussian(gamma=1.0), Gaussian(gamma=8.0)])), "gamma": "auto"},
+    {"threshold": "f1", "budget": 30},
+    {"pos_label": 0, "threshold": -0.25},
+]
+
+
+def by_features(learner):
+    return learner.partial_fit(X[TRAIN], Y[TRAIN], classes=[0, 1]).decision_function(X[REST])
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_scores_are_those_of_the_learner(options):
+    known = KnownDistances(X)
+    for gamma in (4.0, 0.5):  # the second kernel takes the place of the first
+        options = {"gamma": gamma} | options
+        assert known.serves(KOIL(**options))
+        for seed in (1, 2):
+            looked_up = known.scores_after(KOIL(**options, random_state=seed), Y, [0, 1], TRAIN, REST)
+            np.testing.assert_allclose(looked_up, by_features(KOIL(**options, random_state=seed)), rtol=1e-9)
+
+
+def test_rows_may_be_taken_in_any_order_and_more_than_once():
+    train = np.random.default_rng(0).integers(0, 1484, 2000)
+    looked_up = KnownDistances(X).scores_after(KOIL(random_state=0), Y, [0, 1], train, REST)
+    learner = KOIL(random_state=0).partial_fit(X[train], Y[train], classes=[0, 1])
+    np.testing.assert_allclose(looked_up, learner.decision_function(X[REST]), rtol=1e-9)
+
+
+class OtherKOIL(KOIL):
+    """A subclass may do anything, so it learns by features."""
+
+
+def test_what_is_not_served():
+    assert not KnownDistances(X).serves(KOIL(policy="unbounded"))
+    assert not KnownDistances(X).serves(KOIL(kernel="poly"))
+    assert not KnownDistances(X).serves(NORMA())
+    assert not KnownDistances(X).serves(OtherKOIL())
+    assert not KnownDistances(sp.csr_array(X)).serves(KOIL())
+    assert not KnownDistances(X.astype(np.float32)).serves(KOIL())
+
+
+def test_too_many_rows_are_not_served(monkeypatch):
+    assert KnownDistances(X).serves(KOIL())
+    monkeypatch.setattr(known_distances, "MOST_ROWS", 1483)
+    assert not KnownDistances(X).serves(KOIL())
+
+
+def test_bad_parameters_and_bad_rows_get_the_message_of_the_learner():
+    with pytest.raises(ValueError, match="The 'gamma' parameter of KOIL"):
+        KnownDistances(X).serves(KOIL(gamma="wide"))
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        KnownDistances(broken).scores_after(KOIL(), Y, [0, 1], TRAIN, REST)
+
+
+def test_tuning_finds_the_same_with_and_without():
+    settings = grid(gamma=[0.5, 4.0, 32.0], C=[0.1, 10.0], budget=[10, 60])
+    folds = np.stack([np.arange(len(Y)) % 5, np.arange(len(Y)) % 3], axis=1)
+    shared, alone = tune(KOIL, settings, X, Y, folds), tune(OtherKOIL, settings, X, Y, folds)
+    np.testing.assert_allclose(shared.scores, alone.scores, rtol=1e-9)
+    assert shared.parameters == alone.parameters
