@@ -60,7 +60,7 @@ def _test_file(set_name: str) -> Mapping[str, Method]:
     both = grid(gamma=gammas, learning_rate=_RATES)
     budget = _TEST_BUDGET[set_name]
     return {
-        "Pegasos": Method(Pegasos, grid(gamma=gammas, alpha=[1e-5, 1e-4, 1e-3])),
+        "Pegasos": Method(Pegasos, grid(gamma=gammas, alpha=[10.0**exponent for exponent in range(-7, 0)])),
         "BOGD": Method(built(BOGD, budget=budget), both),
         "BPA-S": Method(built(BPAS, budget=budget), grid(gamma=gammas, C=_RATES)),
         "OSKL-last": Method(built(OSKL, sparsity=3.0, average=False), both),
