@@ -45,13 +45,38 @@ def test_learners_and_competitors_are_compared_on_the_same_rows(lopsided):
     results = json.loads(done.stdout)["results"]
     assert [result["learner"] for result in results[:2]] == ["koil", "spa:gamma=0.5"]
     assert all(0 <= result["auroc"] <= 1 and result["microseconds"] > 0 for result in results)
-    table = lopsided("compare", "koil", "--on", "four_clusters,yeast4", "--rows", 100)
-    assert "yeast4" in table.stdout and "AUROC" in table.stdout
+    assert results[2]["learner"] == "sgd"
+
+
+def test_a_comparison_is_repeated_logged_and_written(lopsided, tmp_path):
+    arguments = ("compare", "koil", "spa", "--on", "four_clusters,yeast4", "--rows", 150, "--runs", 3)
+    done = lopsided(*arguments, "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "AUROC" in words and "±" in words and "wins, ties, loses" in words and "Mean ranks" in words
+    assert "4/4 yeast4 spa" in done.stderr
+    pages = [tmp_path / "out" / f"compare.{kind}" for kind in ("md", "json", "html", "png")]
+    assert all(path.stat().st_size > 300 for path in pages)
+    assert f"lopsided {' '.join(map(str, arguments))} --seed 0" in pages[0].read_text()
+    again = lopsided(*arguments, "--output", tmp_path / "out", "--json")
+    assert "4/4" not in again.stderr  # what is logged is not run again
+    results = json.loads(again.stdout)["results"]
+    assert json.loads(pages[1].read_text())["results"] == results
+    assert {"auroc_deviation", "average_precision_deviation"} < set(results[0]) and results[0]["runs"] == 3
+
+
+def test_a_learner_that_diverges_is_named(lopsided):
+    wild = "koil:loss=squared_hinge,C=1e12,gamma=0.001"
+    done = lopsided("compare", wild, "--on", "four_clusters", "--rows", 300)
+    assert done.returncode == 0 and f"{wild} on four_clusters diverges: " in done.stderr
 
 
 def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, monkeypatch):
     sentence = refused("compare", "koil", "kneighbors", "--on", "four_clusters")
     assert sentence.startswith("A learner to compare must be one of bogd, ") and sentence.endswith("got 'kneighbors'.")
+    sentence = refused("compare", "koil:X=1", "--on", "four_clusters")
+    assert sentence.startswith("What follows the colon in koil:X=1 must name a parameter of KOIL (C, ")
+    assert "must be a finite number > 0" in refused("compare", "koil:C=-1", "--on", "four_clusters")
     assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "xgboost")
     assert "lopsided datasets" in refused("compare", "koil", "--on", "nowhere")
     missing = competitors.Competitor("x", "X", "no_such_package", "missing")

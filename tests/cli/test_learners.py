@@ -63,8 +63,8 @@ def test_what_options_set_is_not_for_set():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        (["gama=1"], "--set of KOIL must name one of C, learning_rate, .*gamma.*, got 'gama'"),
-        (["C"], "must be written NAME=VALUE, such as --set C=4, got 'C'"),
+        (["gama=1"], r"--set must name a parameter of KOIL \(C, learning_rate, .*gamma.*\), got 'gama'"),
+        (["C"], "must be written NAME=VALUE, such as C=4, got 'C'"),
         (["C=1", "C=2"], "must name each parameter once, got 'C' twice"),
     ],
 )

@@ -110,14 +110,16 @@ def test_a_cell_runs_and_is_written_as_pages(table, set_name, methods, folder, t
 def test_the_same_seed_gives_the_same_record(folder):
     runs = []
     for _ in range(2):
-        entries = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(3, quick=True))
+        entries = running.perform(table_named("koil-3.2"), "Syn1", "KOIL_RS++", folder, Effort(3, quick=True))
         runs.append([{k: v for k, v in entry.items() if k != "seconds"} for entry in entries])
     assert runs[0] == runs[1]
 
 
 def test_parameters_can_be_tuned_on_every_split(folder):
-    entries = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(4, quick=True, tune_each=True))
-    once = running.perform("koil-3.2", "Syn1", "KOIL_RS++", folder, Effort(4, quick=True))
+    entries = running.perform(
+        table_named("koil-3.2"), "Syn1", "KOIL_RS++", folder, Effort(4, quick=True, tune_each=True)
+    )
+    once = running.perform(table_named("koil-3.2"), "Syn1", "KOIL_RS++", folder, Effort(4, quick=True))
     assert len({json.dumps(entry["parameters"]) for entry in once}) == 1
     assert len({json.dumps(entry["parameters"]) for entry in entries}) > 1
     assert entries[0]["measures"] == once[0]["measures"]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +15,20 @@ import click
 @click.option("--data", type=click.Path(), help="A folder with sets of your own.")
 @click.option("--with", "others", help="Competitors: sgd, arf, hoeffding, vw, lightgbm, separated by commas, or all.")
 @click.option("--rows", type=click.IntRange(2), help="Only the first rows of each set.")
+@click.option(
+    "--runs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="One keeps the order of a set; several have random orders, and tell what is chance.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option(
+    "--output", type=click.Path(), help="Folder for pages and a log, from which an interrupted command goes on."
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; they slow each other down."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     learners: tuple[str, ...],
@@ -24,7 +36,10 @@ def compare(
     data: str | None,
     others: str | None,
     rows: int | None,
+    runs: int,
     seed: int,
+    output: str | None,
+    jobs: int,
     as_json: bool,
 ) -> None:
     """Test, then train, every LEARNER on every set: AUROC, average precision and microseconds an example.
@@ -34,83 +49,99 @@ def compare(
 
     \b
     lopsided compare koil spa omcsl --on yeast4,page-blocks0 --with sgd,lightgbm
-    """
-    from lopsided.cli.learners import learner_class, learner_names, parsed_settings
-    from lopsided.competitors import COMPETITORS, competitor, installed
-    from lopsided.constraints import ParameterError
-    from lopsided.datasets import load
+    lopsided compare koil spa --on yeast4,page-blocks0 --runs 10 --output comparison
 
-    chosen = []
+    With --output it writes compare.md, compare.json, compare.html, compare.png and the log compare.jsonl. With several
+    runs it counts on how many sets the first learner wins, by paired t-tests, and with several sets it ranks them.
+    """
+    from lopsided.cli.cell_progress import CellProgress
+    from lopsided.competitors import competitor, installed
+    from lopsided.datasets import load
+    from lopsided.evaluate import RunLog
+    from lopsided.reproduce.contest import contest, who_is_who
+    from lopsided.reproduce.contest_pages import NAME, results_of, written_contest
+    from lopsided.reproduce.running import run_table
+    from lopsided.reproduce.table import Effort
+
+    rivals = installed() if others == "all" else _parts(others or "")
+    for rival in rivals:
+        competitor(rival)  # what is missing is said before the work, as are sets and parameters
+    streams = _parts(sets)
+    for name in streams:
+        load(name, data=data)
+    table = contest(_entrants(learners), rivals, streams, runs=runs, rows=rows, seed=seed)
+    log = RunLog(None if output is None else Path(output) / f"{NAME}.jsonl")
+    wanted = [(name, method) for name in streams for method in table.methods(name)]
+    failed = False
+    with CellProgress("compare", len(wanted)) as (advance, say):
+        for step in run_table(table, wanted, log, data=data, effort=Effort(runs), jobs=jobs):
+            advance(step.done, f"{step.set_name} {step.method}")
+            if step.error:
+                failed = True
+                say(f"{step.set_name} {step.method} failed: {step.error}")
+    results = results_of(table, log)
+    if as_json:
+        click.echo(json.dumps({"results": results}))
+    else:
+        _print(table, log, who_is_who(rivals))
+    for result in results:
+        if result["diverged"]:
+            where = f"{result['learner']} on {result['set']}"
+            click.secho(f"{where} diverges: {result['diverged']:,} steps were left out", fg="yellow", err=True)
+    if output is not None:
+        command = _command(learners, sets, others, rows, runs, seed)
+        paths = written_contest(table, log, Path(output), command)
+        click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
+    if failed:
+        raise click.exceptions.Exit(2)
+
+
+def _parts(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _entrants(learners: tuple[str, ...]) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Class and parameters of every learner, by its own words; both are checked."""
+    from lopsided.cli.learners import learner_class, learner_names, parsed_settings
+    from lopsided.constraints import ParameterError
+
+    entrants = {}
     for text in learners:
         name, _, settings = text.partition(":")
         if name.lower() not in learner_names():
             raise ParameterError(f"A learner to compare must be one of {', '.join(learner_names())}, got {name!r}.")
         kind = learner_class(name)
-        chosen.append((text, kind, parsed_settings(kind, [part for part in settings.split(",") if part])))
-    rivals = installed() if others == "all" else [part.strip() for part in (others or "").split(",") if part.strip()]
-    for rival in rivals:
-        competitor(rival)  # what is missing is said before the work
-    streams = [load(name.strip(), data=data) for name in sets.split(",")]
-    results: list[dict[str, Any]] = []
-    for stream in streams:
-        X, y = (stream.X, stream.y) if rows is None else (stream.X[:rows], stream.y[:rows])
-        for text, kind, parameters in chosen:
-            make = _scaled(kind, parameters, seed, X)
-            results.append(_result(stream.name, text, make, X, y))
-        for rival in rivals:
-            summary = COMPETITORS[rival].summary
-            results.append(_result(stream.name, summary, lambda r=rival: competitor(r, random_state=seed), X, y))
-    if as_json:
-        click.echo(json.dumps({"results": results}))
-        return
-    _print(results)
+        parameters = parsed_settings(kind, _parts(settings), asked_by=f"What follows the colon in {text}")
+        kind(**parameters)._check_parameters()
+        entrants[text] = kind, parameters
+    return entrants
 
 
-def _scaled(kind: Any, parameters: dict[str, Any], seed: int, X: Any) -> Any:
-    from lopsided import OnlineScaler, StreamPipeline
-
-    def make() -> Any:
-        scaler = OnlineScaler(center=not hasattr(X, "tocsr"))
-        return StreamPipeline(scaler, kind(**parameters, random_state=seed))
-
-    return make
+def _command(learners: tuple[str, ...], sets: str, others: str | None, rows: int | None, runs: int, seed: int) -> str:
+    options = {"--on": sets, "--with": others, "--rows": rows, "--runs": runs, "--seed": seed}
+    given = [f"{name} {value}" for name, value in options.items() if value is not None]
+    return " ".join(["lopsided compare", *learners, *given])
 
 
-def _result(stream: str, name: str, make: Any, X: Any, y: Any) -> dict[str, Any]:
-    from lopsided.metrics import auroc, average_precision
-
-    click.echo(f"{stream}: {name} ...", err=True)
-    make().progressive_scores(X[:60], y[:60], classes=[0, 1])  # compiled, or imported, before the clock starts
-    learner = make()
-    began = time.perf_counter()
-    scores = learner.progressive_scores(X, y, classes=[0, 1])
-    seconds = time.perf_counter() - began
-    areas = {"auroc": auroc(y, scores), "average_precision": average_precision(y, scores)}
-    return {
-        "set": stream,
-        "learner": name,
-        **{key: None if math.isnan(value) else round(value, 4) for key, value in areas.items()},
-        "microseconds": round(1e6 * seconds / len(y), 2),
-    }
-
-
-def _print(results: list[dict[str, Any]]) -> None:
+def _print(table: Any, log: Any, legend: list[str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    from lopsided.cli.display import score
+    from lopsided.reproduce.contest_pages import contest_grid
+    from lopsided.reproduce.pages import significance
 
-    table = Table(box=SIMPLE_HEAD)
-    for heading, side in (("set", "left"), ("learner", "left"), ("AUROC", "right"), ("AUPRC", "right")):
-        table.add_column(heading, justify=side)  # type: ignore[arg-type]
-    table.add_column("µs an example", justify="right")
+    grid = contest_grid(table, log)
+    shown = Table(box=SIMPLE_HEAD)
+    for position, heading in enumerate(grid.headings):
+        shown.add_column(heading, justify="right" if position >= grid.first_number else "left")
     last = ""
-    for result in results:
-        if last and result["set"] != last:
-            table.add_section()
-        name = result["set"] if result["set"] != last else ""
-        last = result["set"]
-        cells = [score(result["auroc"]), score(result["average_precision"]), f"{result['microseconds']:,.1f}"]
-        table.add_row(name, result["learner"], *cells)
-    Console().print(table)
+    for row in grid.rows:
+        if last and row[0] != last:
+            shown.add_section()
+        shown.add_row("" if row[0] == last else row[0], *row[1:])
+        last = row[0]
+    console = Console()
+    console.print(shown)
+    for sentence in (*significance(table, log), *legend):
+        console.print(sentence, highlight=False)

@@ -41,7 +41,7 @@ def settable_parameters(kind: Any) -> list[str]:
     return [name for name in inspect.signature(kind.__init__).parameters if name not in _NOT_SETTABLE]
 
 
-def parsed_settings(kind: Any, settings: Iterable[str]) -> dict[str, Any]:
+def parsed_settings(kind: Any, settings: Iterable[str], *, asked_by: str = "The option --set") -> dict[str, Any]:
     """Parameters out of `NAME=VALUE` texts; whether a value is allowed is for the learner to say."""
     allowed = settable_parameters(kind)
     parameters: dict[str, Any] = {}
@@ -49,13 +49,13 @@ def parsed_settings(kind: Any, settings: Iterable[str]) -> dict[str, Any]:
         name, equals, text = setting.partition("=")
         name = name.strip()
         if not equals:
-            raise ParameterError(f"The option --set must be written NAME=VALUE, such as --set C=4, got {setting!r}.")
+            raise ParameterError(f"{asked_by} must be written NAME=VALUE, such as C=4, got {setting!r}.")
         if name not in allowed:
             raise ParameterError(
-                f"The option --set of {kind.__name__} must name one of {', '.join(allowed)}, got {name!r}."
+                f"{asked_by} must name a parameter of {kind.__name__} ({', '.join(allowed)}), got {name!r}."
             )
         if name in parameters:
-            raise ParameterError(f"The option --set must name each parameter once, got {name!r} twice.")
+            raise ParameterError(f"{asked_by} must name each parameter once, got {name!r} twice.")
         parameters[name] = parsed_value(text)
     return parameters
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +58,7 @@ def reproduce(
 
         click.echo(write_index(folder))
         return
+    from lopsided.cli.cell_progress import CellProgress
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.comparison import outcomes
     from lopsided.reproduce.pages import command_for, left_out, summary, written
@@ -70,7 +70,7 @@ def reproduce(
     effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick, tune == "each")
     kind = (".quick" if quick else "") + (".each" if tune == "each" else "")
     log = RunLog(folder / f"{table}{kind}.jsonl")
-    missing = left_out(chosen, log)
+    missing, failed = left_out(chosen, log), False
     if not pages:
         at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
         if not at_hand.ready:
@@ -79,10 +79,11 @@ def reproduce(
                 "--data; `lopsided datasets` says how to get them"
             )
         wanted = cells(chosen, at_hand, _names(methods, ";"))
-        with _progress(f"{table}", len(wanted)) as (advance, say):
+        with CellProgress(table, len(wanted)) as (advance, say):
             for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):
                 advance(step.done, f"{step.set_name} {step.method}")
                 if step.error:
+                    failed = True
                     say(f"{step.set_name} {step.method} failed: {step.error}")
         missing = left_out(chosen, log) | at_hand.missing
     elif not log.entries:
@@ -95,6 +96,8 @@ def reproduce(
     else:
         _print_result(chosen, results)
     click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
+    if failed:
+        raise click.exceptions.Exit(2)
 
 
 def _names(text: str | None, separator: str) -> list[str] | None:
@@ -123,29 +126,3 @@ def _print_result(table: Any, results: Any) -> None:
             console.print(shown)
     if results:
         console.print(verdict_sentence(table, results).replace("**", ""), highlight=False)
-
-
-class _progress:  # noqa: N801 - reads like the context it is
-    """A bar on a terminal; a line for each cell otherwise."""
-
-    def __init__(self, what: str, total: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self._console = Console(stderr=True)
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        self._bar = Progress(*columns, console=self._console, disable=not sys.stderr.isatty())
-        self._task = self._bar.add_task(what, total=total)
-        self._total = total
-
-    def __enter__(self) -> tuple[Any, Any]:
-        self._bar.__enter__()
-        return self._advance, lambda text: self._console.print(text, highlight=False, markup=False)
-
-    def __exit__(self, *exception: Any) -> None:
-        self._bar.__exit__(*exception)
-
-    def _advance(self, done: int, text: str) -> None:
-        self._bar.update(self._task, completed=done, description=text)
-        if self._bar.disable:
-            click.echo(f"{done}/{self._total} {text}", err=True)

@@ -112,7 +112,7 @@ def wins(table: Table, log: RunLog) -> dict[str, tuple[int, int, int]]:
             values = [sign * entry["measures"][measure] for entry in entries if measure in entry["measures"]]
             if values:
                 of_set[method] = values
-        if len({len(values) for values in of_set.values()}) == 1:  # paired: every method has the same runs
+        if len({len(values) for values in of_set.values()} | {1}) == 2:  # paired: every method has the same runs
             runs[name] = of_set
     return wins_ties_losses(runs, table.reference) if runs else {}
 

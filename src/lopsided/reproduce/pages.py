@@ -92,15 +92,15 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     if results:
         lines += [verdict_sentence(table, results), "", LEGEND, ""]
         for grid in result_grids(table, results):
-            lines += [*_as_markdown(grid), ""]
+            lines += [*as_markdown(grid), ""]
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
-        lines += [*_as_markdown(curve_grid(table, log)), ""]
+        lines += [*as_markdown(curve_grid(table, log)), ""]
     if results and table.reference in table.methods(next(iter(table.sets))):  # else each measure has methods of its own
-        lines += _significance(table, log)
+        lines += [line for sentence in significance(table, log) for line in (sentence, "")]
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
-    lines += [f"- Made with {_versions(log, table)}.", ""]
+    lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
 
 
@@ -159,31 +159,33 @@ def curve_grid(table: Table, log: RunLog) -> Grid:
     return Grid(["set", "curve", *[""] * (width - 2)], [row + [""] * (width - len(row)) for row in rows], 2)
 
 
-def _significance(table: Table, log: RunLog) -> list[str]:
-    lines = []
+def significance(table: Table, log: RunLog) -> list[str]:
+    """What the runs say on each set, and the sets together, in a sentence each."""
+    sentences = []
     record = wins(table, log)
     if record:
         text = ", ".join(f"{method} {won}/{tied}/{lost}" for method, (won, tied, lost) in record.items())
-        lines += [f"Sets on which {table.reference} wins, ties, loses (paired t-test, 95 %), here: {text}.", ""]
+        sentences.append(f"Sets on which {table.reference} wins, ties, loses (paired t-test, 95 %), here: {text}.")
     comparison = compare_across_sets(means(table, log))
     if not math.isnan(comparison.critical_difference):
         ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in comparison.mean_ranks.items())
-        lines += [
+        sentences.append(
             f"Mean ranks over the sets that all methods ran on: {ranks}. Ranks that differ by less than "
-            f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %).",
-            "",
-        ]
-    return lines
+            f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %)."
+        )
+    return sentences
 
 
-def _versions(log: RunLog, table: Table) -> str:
+def made_with(log: RunLog, table: Table) -> str:
+    """The versions behind the latest run, as a sentence."""
     for entry in reversed(log.entries):
         if entry["table"] == table.name and "versions" in entry:
-            return ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
-    return "nothing"
+            return f"Made with {', '.join(f'{name} {version}' for name, version in entry['versions'].items())}."
+    return "Made with nothing."
 
 
-def _as_markdown(grid: Grid) -> list[str]:
+def as_markdown(grid: Grid) -> list[str]:
+    """The lines of a table."""
     lines = [f"| {' | '.join(grid.headings)} |", "|---" * len(grid.headings) + "|"]
     return lines + [f"| {' | '.join(row)} |" for row in grid.rows]
 

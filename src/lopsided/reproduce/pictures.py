@@ -65,6 +65,29 @@ def _scatter(table: Table, results: list[Outcome]) -> Any:
     return figure
 
 
+def draw_contest(results: list[dict[str, Any]], png: Path) -> str:
+    """Write the PNG of learners side by side, a row for each set; returns the same as SVG."""
+    sets = list(dict.fromkeys(result["set"] for result in results))
+    learners = list(dict.fromkeys(result["learner"] for result in results))
+    panels = (("AUROC", "auroc"), ("average precision", "average_precision"))
+    with drawing_style():
+        figure = empty_figure(10.0, 0.8 + len(sets) * (0.7 + 0.24 * len(learners)))
+        for row, name in enumerate(sets):
+            of_set = [result for result in results if result["set"] == name]
+            heights = [learners.index(result["learner"]) for result in of_set]
+            for column, (title, key) in enumerate(panels):
+                axes = figure.add_subplot(len(sets), 2, 2 * row + column + 1)
+                values = [math.nan if result[key] is None else result[key] for result in of_set]
+                spread = [result.get(f"{key}_deviation") or 0.0 for result in of_set]
+                axes.errorbar(values, heights, xerr=spread, fmt="o", markersize=4, color=COLOURS[0])
+                axes.set_yticks(range(len(learners)), learners if column == 0 else [""] * len(learners), fontsize=8)
+                axes.set_ylim(len(learners) - 0.5, -0.5)
+                axes.set_title(f"{name}, {title}")
+                axes.grid(True, axis="x")
+        figure.savefig(png, dpi=110, facecolor="white")
+        return as_markup(figure, "compare")
+
+
 def _curves(table: Table, found: Curves) -> Any:
     n = max(1, len(found))
     columns = min(n, 2)

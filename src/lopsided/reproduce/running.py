@@ -13,7 +13,6 @@ from lopsided import DivergenceWarning
 from lopsided.datasets import Dataset
 from lopsided.evaluate import RunLog
 from lopsided.evaluate.records import in_parallel
-from lopsided.reproduce.registry import table_named
 from lopsided.reproduce.table import Effort, Entry, Table
 
 QUICK_RUNS, QUICK_ROWS = 3, 2000
@@ -86,7 +85,7 @@ def run_table(
     """Run the cells that the log does not have yet; each is logged as soon as it is done."""
     open_cells = [cell for cell in wanted if not log.has(table.name, *cell, runs=effort.runs)]
     done = len(wanted) - len(open_cells)
-    tasks = [(table.name, set_name, method, data, effort) for set_name, method in open_cells]
+    tasks = [(table, set_name, method, data, effort) for set_name, method in open_cells]
     for task, outcome in in_parallel(perform, tasks, jobs=jobs):
         done += 1
         _, set_name, method, _, _ = task
@@ -97,9 +96,8 @@ def run_table(
         yield Progress(set_name, method, done, len(wanted))
 
 
-def perform(table_name: str, set_name: str, method: str, data: str | Path | None, effort: Effort) -> list[Entry]:
+def perform(table: Table, set_name: str, method: str, data: str | Path | None, effort: Effort) -> list[Entry]:
     """One cell, in whichever process this is."""
-    table = table_named(table_name)
     with warnings.catch_warnings():
         # A setting that diverges or does not converge is one that tuning will not choose.
         for category in (DivergenceWarning, ConvergenceWarning):

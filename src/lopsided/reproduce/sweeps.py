@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -156,17 +157,13 @@ def _online_measures(set_name: str) -> Mapping[str, Method]:
     return methods
 
 
-def _bayes(parameter: str, values: tuple[float, ...]) -> Methods:
+def _bayes(parameter: str, values: tuple[float, ...], set_name: str) -> Mapping[str, Method]:
     """The published step, which has no refits to hide what the parameter does, and the default."""
-
-    def methods(set_name: str) -> Mapping[str, Method]:
-        return {
-            f"{variant} @ {value:g}": Method(built(OB2RMK, variant=variant, **{parameter: value}), takes_start=True)
-            for variant in ("default", "published")
-            for value in values
-        }
-
-    return methods
+    return {
+        f"{variant} @ {value:g}": Method(built(OB2RMK, variant=variant, **{parameter: value}), takes_start=True)
+        for variant in ("default", "published")
+        for value in values
+    }
 
 
 def _picture(name: str, title: str, sets: str, methods: Methods, perform: Any, x: str, **more: Any) -> Table:
@@ -201,9 +198,9 @@ TABLES = [
     _picture("b2rmk-fig-1", "Weights of kernels and of examples", "fourclass", _weights, weights_of_a_fit,
              "number", measures=("weight",), runs=1, scaling="symmetric", log_x=True),
     _picture("b2rmk-fig-2", "AUC of OB2RMK against the budget of a class", _BAYES_SETS,
-             _bayes("budget", (10, 25, 50, 75, 100)), after_a_start, "budget", scaling="symmetric"),
+             partial(_bayes, "budget", (10, 25, 50, 75, 100)), after_a_start, "budget", scaling="symmetric"),
     _picture("b2rmk-fig-3", "AUC of OB2RMK against C", _BAYES_SETS,
-             _bayes("C", (0.1, 0.3, 1.0, 3.0)), after_a_start, "C", scaling="symmetric", log_x=True),
+             partial(_bayes, "C", (0.1, 0.3, 1.0, 3.0)), after_a_start, "C", scaling="symmetric", log_x=True),
     _picture("b2rmk-fig-3b", "AUC of OB2RMK against the iterations of a step", _BAYES_SETS,
-             _bayes("n_iterations", (1, 5, 10, 20, 30, 50)), after_a_start, "iterations", scaling="symmetric"),
+             partial(_bayes, "n_iterations", (1, 5, 10, 20, 30, 50)), after_a_start, "iterations", scaling="symmetric"),
 ]  # fmt: skip

@@ -66,6 +66,7 @@ class Table:
     lower_is_better: bool = False
     scaling: str = "unit"  # "unit" for [0, 1], "symmetric" for [-1, 1], "none"
     scaling_of: Mapping[str, str] = field(default_factory=dict)  # where a set is scaled otherwise
+    keeps_order: bool = False  # rows come as they are in the file, also if that is sorted by class
     remarks: tuple[str, ...] = ()
     impossible: Mapping[str, str] = field(default_factory=dict)  # published set -> why it cannot be run
     x_label: str = ""  # of a figure; "seconds" takes the measured time
@@ -77,9 +78,10 @@ class Table:
         return 0.3 if self.percent else 0.01
 
     def load(self, published_name: str, data: str | Path | None) -> Dataset:
-        """The set as the table wants it: scaled, and shuffled once if its file is sorted by class."""
+        """The set as the table wants it: scaled, and shuffled once if its file may be sorted by class."""
         dataset = load(self.sets[published_name], data=data)
-        return shuffled_if_sorted(scaled(dataset, self.scaling_of.get(published_name, self.scaling)))
+        dataset = scaled(dataset, self.scaling_of.get(published_name, self.scaling))
+        return dataset if self.keeps_order else shuffled_if_sorted(dataset)
 
 
 def scaled(dataset: Dataset, scaling: str) -> Dataset:
