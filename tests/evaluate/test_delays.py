@@ -58,3 +58,28 @@ def test_a_data_frame_and_a_single_class_are_taken():
     late, expected = (delayed_scores(lp.KOIL(gamma=20.0, random_state=0), X, stream.y, 5) for X in (frame, stream.X))
     np.testing.assert_array_equal(late, expected)
     assert delayed_scores(lp.KOIL(random_state=0), stream.X, np.zeros(100, dtype=int), 5).size == 100
+
+
+class Slow:
+    """Hides the fast path for single examples."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def partial_fit(self, X, y, classes=None):
+        self.learner.partial_fit(X, y, classes=classes)
+
+    def decision_function(self, X):
+        return self.learner.decision_function(X)
+
+    @property
+    def threshold_(self):
+        return self.learner.threshold_
+
+
+@pytest.mark.parametrize("delays", [1, 7, np.arange(200) % 11])
+def test_the_fast_path_is_the_slow_one(delays):
+    stream = four_clusters(40, 160, random_state=2)
+    options = {"gamma": 20.0, "threshold": "f1", "random_state": 0}
+    fast = delayed_scores(lp.KOIL(**options), stream.X, stream.y, delays)
+    np.testing.assert_allclose(fast, delayed_scores(Slow(lp.KOIL(**options)), stream.X, stream.y, delays), atol=1e-12)

@@ -48,12 +48,17 @@ class Delayed:
             self._learn_until(clock[start] - amount)
             stop = int(np.searchsorted(clock, clock[start] + amount * _TOLERANCE, side="right"))
             stop = max(start + 1, min(stop, labels.size))
-            if self.model._started:  # rows that an encoder has made need no checks
-                scores[start:stop] = self.model._score(encoding.as_rows(X[start:stop]))
+            if self.model._started:
+                scores[start:stop] = self._scores_of(X[start:stop])
                 self.thresholds[start:stop] = self._threshold(stop - start)
             self._waiting.append((X[start:stop], labels[start:stop], clock[stop - 1]))
             start = stop
         return scores
+
+    def _scores_of(self, X: Any) -> Any:
+        if _is_one_dense(X):
+            return self.model._raw_score_one(X[0])
+        return self.model._score(encoding.as_rows(X))  # rows that an encoder has made need no checks
 
     def _threshold(self, n_rows: int) -> float:
         self._since += n_rows
@@ -70,10 +75,14 @@ class Delayed:
         while self._waiting and self._waiting[0][2] < moment:
             X, y, _ = self._waiting.popleft()
             # Every row is scored on the way, for thresholds and probabilities are kept by these scores.
-            if self.model._started and self.model._labels.settled:
-                self.model._absorb(X, self.model._labels.signs(y), np.ones(y.size), every_score=True)
-            else:
+            if not (self.model._started and self.model._labels.settled):
                 self.model.progressive_scores(X, y, classes=self._classes)
+            elif _is_one_dense(X):
+                if not self.model._scores_every_row:
+                    self.model._score_every_row()
+                self.model.learn_one(X[0], y[0])
+            else:
+                self.model._absorb(X, self.model._labels.signs(y), np.ones(y.size), every_score=True)
 
     def _clock_of(self, n_rows: int) -> Any:
         if self.delay.seconds:
@@ -85,3 +94,8 @@ class Delayed:
         first = self._clock
         self._clock += n_rows
         return first + np.arange(n_rows, dtype=np.float64)
+
+
+def _is_one_dense(X: Any) -> bool:
+    """Whether the fast path for single examples can take it."""
+    return isinstance(X, np.ndarray) and len(X) == 1

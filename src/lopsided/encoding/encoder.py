@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
-from lopsided.streams import cells
+from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
 from lopsided.streams.chunks import NeedsCareError, column_at_once
 from lopsided.streams.labels import Labels
@@ -40,6 +42,7 @@ class TableEncoder:
         self.n_numbers = len(self._numbers)
         self.names = self._names()
         self.width = len(self.names)
+        self._places = self._layout()
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
@@ -51,6 +54,24 @@ class TableEncoder:
             if column.is_hashed:
                 names += [f"{column.name} #{place}" for place in range(column.width)]
         return names
+
+    def _layout(self) -> list[_Place]:
+        """Where each column goes, in the order of `names`."""
+        missing = self.n_numbers
+        circles = missing + sum(column.may_miss for column in self._numbers)
+        hashed = circles + sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
+        places, first = [], 0
+        for column in [*self._numbers, *(column for column in self.schema.columns if column.is_hashed)]:
+            expected = Expected(column.name, _EXPECTED[column.kind])
+            if column.is_hashed:
+                places.append(_Place(column, expected, slice(hashed, hashed + column.width)))
+                hashed += column.width
+                continue
+            parts = len(_parts(column)) if column.kind == DATE else 0
+            place = _Place(column, expected, slice(first, first + 1), missing if column.may_miss else None, circles)
+            places.append(place)
+            first, missing, circles = first + 1, missing + column.may_miss, circles + parts
+        return places
 
     def expected(self, labels: Labels | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
@@ -68,24 +89,29 @@ class TableEncoder:
         n_rows = len(columns[self.schema.columns[0].name])
         is_simple = self.width == self.n_numbers
         result = np.empty((n_rows, self.width)) if is_simple else np.zeros((n_rows, self.width))
-        place = self.n_numbers
-        for position, column in enumerate(self._numbers):
-            values = columns[column.name]
-            result[:, position] = _days(values) if column.kind == DATE else values
-        for position, column in enumerate(self._numbers):
-            if column.may_miss:
-                result[:, place] = np.isnan(result[:, position])
-                place += 1
-        for column in self._numbers:
-            if column.kind == DATE:
-                for turns in _turns(column, columns[column.name]):
-                    result[:, place], result[:, place + 1] = _on_circle(turns)
-                    place += 2
-        for column in self.schema.columns:
-            if column.is_hashed:
-                result[:, place : place + column.width] = _hashed(column, columns[column.name])
-                place += column.width
+        for place in self._places:
+            place.write(columns[place.column.name], result)
         return result
+
+    def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
+        """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked."""
+        if not isinstance(cells_by_name, Mapping):
+            raise SchemaError(f"A row must be a mapping of columns to values, got {type(cells_by_name).__name__}.")
+        if not all(isinstance(name, str) for name in cells_by_name):
+            cells_by_name = {str(name): cell for name, cell in cells_by_name.items()}
+        self._check_names(cells_by_name)
+        result[:] = 0.0
+        for place in self._places:
+            cell = cells_by_name[place.column.name]
+            if type(cell) is float and abs(cell) <= LARGEST_FEATURE and place.column.kind == NUMBER:
+                result[place.columns.start] = cell  # by far the most common, and nothing is left to check
+                continue
+            try:
+                value = cells.checked_cell(place.expected, cell)
+            except cells.WrongCellError as wrong:
+                field = f"column {place.column.name!r}"
+                raise StreamError("the row", None, field, wrong.rule, wrong.got) from None
+            place.write_one(value, result)
 
     def columns_of(self, table: Any) -> Columns:
         """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
@@ -144,6 +170,42 @@ class TableEncoder:
                 words[column.name] = _words(column, row[place : place + column.width])
                 place += column.width
         return words
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a column of the table stands in a row of numbers: itself, whether it is missing, its points on circles."""
+
+    column: Column
+    expected: Expected
+    columns: slice
+    missing: int | None = None
+    circles: int = 0
+
+    def write(self, values: Any, result: Floats) -> None:
+        """All rows of the column."""
+        if self.column.is_hashed:
+            result[:, self.columns] = _hashed(self.column, values)
+            return
+        first = self.columns.start
+        result[:, first] = _days(values) if self.column.kind == DATE else values
+        if self.missing is not None:
+            result[:, self.missing] = np.isnan(result[:, first])
+        if self.column.kind == DATE:
+            for position, turns in enumerate(_turns(self.column, values)):
+                at = self.circles + 2 * position
+                result[:, at], result[:, at + 1] = _on_circle(turns)
+
+    def write_one(self, value: Any, result: Floats) -> None:
+        """The same for one row, whose value was checked."""
+        if self.column.is_hashed:
+            _hash_one(self.column, value, result[None, self.columns])
+        elif self.column.kind == DATE:
+            self.write(np.array([value]), result[None])
+        else:
+            result[self.columns.start] = value
+            if self.missing is not None:
+                result[self.missing] = math.isnan(value)
 
 
 def _at_once(expected: Expected, values: Any) -> Any:
@@ -225,6 +287,17 @@ def _on_circle(turns: Floats) -> tuple[Floats, Floats]:
     angle = 2.0 * np.pi * turns
     there = np.isfinite(turns)
     return np.where(there, np.sin(angle), 0.0), np.where(there, np.cos(angle), 0.0)
+
+
+def _hash_one(column: Column, text: str, result: Floats) -> None:
+    from lopsided.core.hashing import hash_values, hash_words
+
+    data = text.encode()
+    if data:
+        ends = np.frombuffer(
+            np.array([0, len(data)], dtype=np.int32).tobytes(), dtype=np.int32
+        )  # read only, as arrow's
+        (hash_words if column.kind == TEXT else hash_values)(np.frombuffer(data, dtype=np.uint8), ends, result)
 
 
 def _hashed(column: Column, texts: Any) -> Floats:

@@ -101,10 +101,13 @@ class OnlineClassifier(Classifier):
 
     def score_one(self, x: Any) -> float:
         """`decision_function` for one example, a 1-d array. The fast path for single examples."""
+        return self._raw_score_one(x) - self.threshold_
+
+    def _raw_score_one(self, x: Any) -> float:
         self._check_started()
         with self._one_lock:
             self._take_one(x)
-            return self._score_one() - self.threshold_
+            return self._score_one()
 
     def _learn_one(self, sign: float) -> float:
         """`_learn` for the example in `self._one_row`."""

@@ -113,16 +113,20 @@ class StreamPipeline(OnlineClassifier):
     # One example goes straight into the array from which the learner reads it.
 
     def _learn_one(self, sign: float) -> float:
-        if "_one_scale_and_note" not in self.__dict__:
-            self._one_scale_and_note = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=True)
-        self._one_scale_and_note()
+        self._pass_one_on(learn=True)
         return self.learner_._learn_one(sign)
 
     def _score_one(self) -> float:
-        if "_one_scale" not in self.__dict__:
-            self._one_scale = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=False)
-        self._one_scale()
+        self._pass_one_on(learn=False)
         return self.learner_._score_one()
+
+    def _pass_one_on(self, *, learn: bool) -> None:
+        """Scale the example; if `learn`, note it."""
+        name = "_one_scale_and_note" if learn else "_one_scale"
+        scale = self.__dict__.get(name)
+        if scale is None:
+            scale = self.__dict__[name] = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=learn)
+        scale()
 
     def _score_every_row(self) -> None:
         super()._score_every_row()

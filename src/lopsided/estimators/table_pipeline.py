@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import ParameterError
-from lopsided.core.compiled import Floats
+from lopsided.core.compiled import Floats, bound
 from lopsided.core.filling import fill_missing
 from lopsided.core.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
@@ -48,14 +50,11 @@ class _FilePipeline(StreamPipeline):
     def _score(self, rows: Rows) -> Floats:
         return self.learner_._score(self._prepared(rows, learn=False))
 
-    # A single example takes the way of a batch of one.
-
-    def _learn_one(self, sign: float) -> float:
-        every = self._scores_every_row
-        return float(self._learn(self._one_row, np.array([sign]), np.ones(1), every_score=every)[0])
-
-    def _score_one(self) -> float:
-        return float(self._score(self._one_row)[0])
+    def _pass_one_on(self, *, learn: bool) -> None:
+        if self._scales:
+            super()._pass_one_on(learn=learn)
+        else:
+            self.learner_._one_x[:] = self._one_x
 
 
 def _mapping(row: Any) -> Any:
@@ -168,11 +167,17 @@ class TablePipeline(_FilePipeline):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, a mapping of columns to values, and its label."""
-        return self.partial_fit([_mapping(x)], [y])
+        return super().learn_one(x, y) if self._started else self.partial_fit([_mapping(x)], [y])
 
     def score_one(self, x: Any) -> float:
         """`decision_function` of one row, a mapping of columns to values."""
-        return float(self.decision_function([_mapping(x)])[0])
+        return super().score_one(x)
+
+    def _take_one(self, x: Any) -> None:
+        if isinstance(x, np.ndarray):
+            self._one_x[:] = self._matrix(x[None])[0]
+        else:
+            self.encoder_.row(_mapping(x), self._one_x)
 
     # ---------------------------------------------------------------- learning
 
@@ -199,6 +204,33 @@ class TablePipeline(_FilePipeline):
         numbers = encoding.as_rows(np.ascontiguousarray(matrix[:, :n_numbers]))
         matrix[:, :n_numbers] = self.scaler_._scale(numbers, learn=learn).dense
         return encoding.as_rows(matrix)
+
+    def _pass_one_on(self, *, learn: bool) -> None:
+        name = "_one_fill_and_note" if learn else "_one_fill"
+        steps = self.__dict__.get(name)
+        if steps is None:
+            steps = self.__dict__[name] = self._bound_steps(learn=learn)
+        for step in steps:
+            step()
+
+    def _bound_steps(self, *, learn: bool) -> list[Callable[[], Any]]:
+        """What `_prepared` does, for the one example again and again: fill in place, scale into the learner's row."""
+        n_numbers, one, target = self.encoder_.n_numbers, self._one_row.dense, self.learner_._one_row.dense
+        steps: list[Callable[[], Any]] = []
+        if n_numbers:
+            steps.append(bound(fill_missing, one, self._counts, self._means, learn))
+        if n_numbers and self._scales:
+            numbers, scaled = encoding.as_rows(one[:, :n_numbers]), encoding.as_rows(target[:, :n_numbers])
+            steps.append(self.scaler_._bound(numbers, scaled, learn=learn))
+            one, target = one[:, n_numbers:], target[:, n_numbers:]
+        if one.size:
+            steps.append(partial(np.copyto, target, one))
+        return steps
+
+    def _prepare_for_one(self) -> None:
+        super()._prepare_for_one()
+        self.__dict__.pop("_one_fill_and_note", None)
+        self.__dict__.pop("_one_fill", None)
 
     def unscaled(self, matrix: Floats) -> Floats:
         """Rows as the encoder made them, out of rows on the present scale; NaN for a number that has not varied."""

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.estimators.online import OnlineClassifier
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -43,16 +45,24 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
     known = classes if classes is not None or distinct.size != 2 else distinct
     arrival = np.arange(n) + waits
     order = np.argsort(arrival, kind="stable")
+    # The fast path for single examples, where there is one.
+    one_by_one = isinstance(learner, OnlineClassifier) and isinstance(X, np.ndarray)
     scores = np.zeros(n)
     learned = 0
     for t in range(n + 1):
         due = learned
         while due < n and (t == n or arrival[order[due]] < t):
             due += 1
-        if due > learned:
+        if one_by_one and learned and due == learned + 1:
+            learner.learn_one(X[order[learned]], labels[order[learned]])
+        elif due > learned:
             rows = order[learned:due]
             learner.partial_fit(X[rows], labels[rows], classes=known)
-            learned = due
+        learned = due
         if t < n and learned:
-            scores[t] = learner.decision_function(X[t : t + 1])[0] + getattr(learner, "threshold_", 0.0)
+            scores[t] = (
+                learner._raw_score_one(X[t])
+                if one_by_one
+                else learner.decision_function(X[t : t + 1])[0] + getattr(learner, "threshold_", 0.0)
+            )
     return scores

@@ -186,7 +186,7 @@ class CheckedRows:
         values = []
         for expectation, cell in zip(self.expected, cells, strict=True):
             try:
-                values.append(_read(expectation, cell))
+                values.append(checked_cell(expectation, cell))
             except WrongCellError as wrong:
                 kind = "label column" if expectation.kind == LABEL else "column"
                 return self.refuse(line, f"{kind} {expectation.name!r}", wrong.rule, wrong.got, raw)
@@ -200,7 +200,8 @@ class CheckedRows:
         return Columns({e.name: _as_array(e.kind, cells) for e, cells in zip(self.expected, self._cells, strict=True)})
 
 
-def _read(expectation: Expected, cell: Any) -> Any:
+def checked_cell(expectation: Expected, cell: Any) -> Any:
+    """What a cell says, as its column holds it; WrongCellError if that is not what is expected."""
     if expectation.kind == NUMBER:
         return number_of(cell)
     if expectation.kind == FLAG:
