@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,6 +28,7 @@ from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.datasets import overlapping
+from lopsided.encoding import infer_schema
 from lopsided.metrics import auroc
 from pages import write_measured
 from speed_of_batches import bayes_table, dense_table, linear_table, pass_microseconds, pool_table
@@ -131,6 +133,37 @@ def family_table() -> str:
     }
     lines = ["| learner | microseconds | times KOIL |", "|---|---|---|"]
     lines += [f"| {name} | {value:.2f} | {value / one:.2f} |" for name, value in rows.items()]
+    return "\n".join(lines)
+
+
+def single_table() -> str:
+    stream = overlapping(WARM, 10, random_state=0)
+    numbers = [dict(zip("abcdefghij", row, strict=True)) for row in stream.X.tolist()]
+    countries, days = ("NO", "SE", "DK", "FI"), np.datetime64("2024-01-01") + np.arange(WARM) % 300
+    mixed = [
+        row | {"country": countries[i % 4], "day": str(days[i]), "c": None if i % 9 == 0 else row["c"]}
+        for i, row in enumerate(numbers)
+    ]
+    koil = lp.KOIL(gamma=0.1, random_state=0)
+    cases: dict[str, tuple[Any, Any]] = {
+        "an array of 10 numbers, KOIL": (koil, stream.X),
+        "the same, StreamPipeline, which scales": (lp.StreamPipeline(lp.OnlineScaler(), koil), stream.X),
+        "a mapping of 10 numbers, TablePipeline": (
+            lp.TablePipeline(infer_schema(numbers[:500]), learner=koil),
+            numbers,
+        ),
+        "the same with a gap, a category and a date": (
+            lp.TablePipeline(infer_schema(mixed[:500]), learner=koil),
+            mixed,
+        ),
+    }
+    lines = ["| one row | learn_one | score_one |", "|---|---|---|"]
+    y = stream.y.tolist()
+    for name, (model, rows) in cases.items():
+        model = clone(model).partial_fit(rows[:1000], y[:1000])
+        one = single_microseconds(lambda i, model=model, rows=rows: model.learn_one(rows[i], y[i]))
+        score = single_microseconds(lambda i, model=model, rows=rows: model.score_one(rows[i]))
+        lines.append(f"| {name} | {one:.1f} | {score:.1f} |")
     return "\n".join(lines)
 
 
@@ -286,6 +319,7 @@ def main() -> None:
     for title, table in (
         ("Microseconds per example", koil_table),
         ("The family, 20 features, batch", family_table),
+        ("One row at a time", single_table),
         ("Bounded classifiers on sparse rows", bounded_table),
         ("Dense rows of many features", dense_table),
         ("Linear learners", linear_table),

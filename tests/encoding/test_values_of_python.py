@@ -145,3 +145,14 @@ def test_a_row_of_a_data_frame_and_columns_with_numbers_for_names_are_taken():
     model.partial_fit(frame, np.arange(20) % 4 == 0)
     expected = model.decision_function(frame)[3]
     assert model.score_one(frame.iloc[3]) == model.score_one({0: frame.loc[3, 0], "1": frame.loc[3, 1]}) == expected
+
+
+def test_a_schema_is_found_in_every_form_of_a_table():
+    rows = {"amount": [1.0, 2.5, None, 4.0], "word": ["a", "b", "a", "c"], "day": ["2024-05-17"] * 4}
+    schema = infer_schema(rows)
+    assert [column.kind for column in schema.columns] == ["number", "category", "date"]
+    listed = [{name: cells[k] for name, cells in rows.items()} for k in range(4)]
+    for table in (listed, pd.DataFrame(rows), pa.table(rows)):
+        assert infer_schema(table) == schema
+    with pytest.raises(ValueError, match=r"A table must be a data frame, an arrow table, .*, got int"):
+        infer_schema(7)

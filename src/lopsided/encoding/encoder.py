@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
+from lopsided.encoding.forms import by_column
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
@@ -117,7 +118,7 @@ class TableEncoder:
         """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
         if isinstance(table, Columns):
             return table  # of a chunk, checked by its stream
-        values = _by_column(table)
+        values = by_column(table)
         self._check_names(values)
         expected = [e for e in self.expected() if e.name in values]
         lengths = {e.name: len(values[e.name]) for e in expected}
@@ -192,7 +193,7 @@ class _Place:
         if self.missing is not None:
             result[:, self.missing] = np.isnan(result[:, first])
         if self.column.kind == DATE:
-            for position, turns in enumerate(_turns(self.column, values)):
+            for position, turns in enumerate(_turns(self.column, result[:, first])):
                 at = self.circles + 2 * position
                 result[:, at], result[:, at + 1] = _on_circle(turns)
 
@@ -200,12 +201,15 @@ class _Place:
         """The same for one row, whose value was checked."""
         if self.column.is_hashed:
             _hash_one(self.column, value, result[None, self.columns])
-        elif self.column.kind == DATE:
-            self.write(np.array([value]), result[None])
-        else:
-            result[self.columns.start] = value
-            if self.missing is not None:
-                result[self.missing] = math.isnan(value)
+            return
+        if self.column.kind == DATE:
+            value = math.nan if np.isnat(value) else value.astype(np.int64) / _DAY
+            for position, turn in enumerate(_turns(self.column, value) if value == value else ()):
+                at, angle = self.circles + 2 * position, 2.0 * np.pi * turn
+                result[at], result[at + 1] = np.sin(angle), np.cos(angle)
+        result[self.columns.start] = value
+        if self.missing is not None:
+            result[self.missing] = math.isnan(value)
 
 
 def _at_once(expected: Expected, values: Any) -> Any:
@@ -234,22 +238,6 @@ def _cell_by_cell(values: Mapping[str, Any], expected: Sequence[Expected]) -> Co
     return rows.columns()
 
 
-def _by_column(table: Any) -> dict[str, Any]:
-    if isinstance(table, Mapping):
-        return {str(name): values for name, values in table.items()}
-    if hasattr(table, "to_pydict"):
-        return dict(zip(table.schema.names, table.columns, strict=True))
-    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a data frame, whose missing values are NaN or None
-        return {str(name): table[name].tolist() for name in table.columns}
-    if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):
-        names = {name for row in table for name in row}
-        return {str(name): [row.get(name) for row in table] for name in names}
-    raise SchemaError(
-        "A table must be a data frame, an arrow table, a mapping of columns or a list of mappings, "
-        f"got {type(table).__name__}."
-    )
-
-
 def _moment(days: float, has_hours: bool) -> np.datetime64:
     return np.datetime64(round(days * 1440.0), "m") if has_hours else np.datetime64(round(days), "D")
 
@@ -275,9 +263,8 @@ def _parts(column: Column) -> list[str]:
     return [*parts, "hour sine", "hour cosine"] if column.has_hours else parts
 
 
-def _turns(column: Column, moments: npt.NDArray[Any]) -> list[Floats]:
+def _turns(column: Column, days: Any) -> list[Any]:
     """How far round the week and the day each moment is; NaN for a missing one."""
-    days = _days(moments)
     turns = [(np.floor(days) + 3.0) % 7.0 / 7.0]  # the first of January 1970 was a Thursday, the fourth day
     return [*turns, days % 1.0] if column.has_hours else turns
 

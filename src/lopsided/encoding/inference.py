@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.encoding.forms import by_column
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KINDS, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams.cells import WrongCellError, date_of, is_missing, number_of, text_of
 
@@ -25,7 +26,7 @@ _NARROWEST = 4
 
 
 def infer_schema(
-    head: Mapping[str, Sequence[Any]],
+    table: Any,
     *,
     label: str | None = None,
     id: str | None = None,
@@ -34,17 +35,20 @@ def infer_schema(
     kinds: Mapping[str, str] | None = None,
     width: int | None = None,
 ) -> Schema:
-    """The schema of a table that begins with these values by column.
+    """The schema of a table that begins with these rows.
 
     Parameters
     ----------
-    head : values of the first rows by column: texts as a CSV file has them, or typed values.
+    table : the first rows, as a data frame, an arrow table, a mapping of columns or a list of mappings; cells are texts
+        as a CSV file has them, or typed values.
     label, id, time : columns with a part of their own. The time column is learned from too unless it is ignored.
     ignore : columns that are not learned from.
     kinds : what columns are, where the rule above is wrong: a kind, or "ignore".
     width : columns for each hashed one; default: 64 for categories, or twice the number of those seen rounded up to a
         power of two (at least 4) if that is less, and 256 for texts.
     """
+    found = by_column(table).items()
+    head = {name: cells.to_pylist() if hasattr(cells, "to_pylist") else cells for name, cells in found}
     kinds = dict(kinds or {})
     for name in [*ignore, *kinds, *(part for part in (id, time) if part is not None)]:
         if name not in head:
@@ -66,11 +70,11 @@ def infer_schema(
         elif told is not None:
             columns.append(_described(name, told, values, width))
         else:
-            found, reason = _kind_of(values)
+            kind, reason = _kind_of(values)
             if reason:
                 ignored[name] = reason
             else:
-                columns.append(_described(name, found, values, width))
+                columns.append(_described(name, kind, values, width))
     return Schema(tuple(columns), label, id, _time_column(time, head, kinds), ignored)
 
 
