@@ -173,6 +173,9 @@ def significance(table: Table, log: RunLog) -> list[str]:
             f"Mean ranks over the sets that all methods ran on: {ranks}. Ranks that differ by less than "
             f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %)."
         )
+        best = next(iter(comparison.mean_ranks))
+        values = ", ".join(f"{method} {p:.2g}" for method, p in comparison.wilcoxon_p.items())
+        sentences.append(f"Wilcoxon's signed-rank test over these sets, p-values against {best}: {values}.")
     return sentences
 
 
