@@ -11,6 +11,7 @@ def compile_all(names: list[str]) -> None:
     import scipy.sparse as sp
 
     import lopsided as lp
+    from lopsided.evaluate import tune
     from lopsided.streams.blocks import Block, record_ends
     from lopsided.streams.libsvm import read_block
 
@@ -24,7 +25,9 @@ def compile_all(names: list[str]) -> None:
         learner.decision_function(sp.csr_array(X) if name != "StreamPipeline" else X)
     if "StreamPipeline" in names:
         rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
-        lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
+        table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
+        table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
+        tune(lp.KOIL, [{}], X, y, np.tile([[0], [0], [1], [1]], (5, 1)))
         read_block(Block("", 1, b"1 1:2\n"))
         record_ends(b'"a",b\n', ",")
     for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
