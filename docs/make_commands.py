@@ -99,13 +99,20 @@ def _type(option: click.Option) -> str:
     return "N"
 
 
+def _paragraph(text: str) -> str:
+    """Running words, or lines that click is told to leave as they are: examples."""
+    if not text.lstrip().startswith("\b"):
+        return " ".join(text.split())
+    return "\n".join(["```", *(line.strip() for line in text.strip().splitlines()[1:]), "```"])
+
+
 def command_section(name: str) -> str:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     arguments = [str(p.metavar or p.name.upper()) for p in command.params if isinstance(p, click.Argument)]
     options = [p for p in command.params if isinstance(p, click.Option)]
     usage = " ".join(["lopsided", name, *arguments, *(["[OPTIONS]"] if options else [])])
-    words = "\n\n".join(" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    words = "\n\n".join(map(_paragraph, (command.help or "").split("\n\n")))
     lines = [f"## {name}", "", "```", usage, "```", "", words]
     if options:
         lines += ["", "| option | meaning |", "|---|---|", *map(option_line, options)]

@@ -65,6 +65,20 @@ def test_a_comparison_is_repeated_logged_and_written(lopsided, tmp_path):
     assert {"auroc_deviation", "average_precision_deviation"} < set(results[0]) and results[0]["runs"] == 3
 
 
+def test_a_cell_that_fails_is_told_on_the_pages_too(lopsided, tmp_path):
+    np.savez(tmp_path / "gaps.npz", X=np.full((40, 2), np.nan), y=np.arange(40) % 2)
+    arguments = ("compare", "koil", "--on", "gaps,four_clusters", "--data", tmp_path, "--rows", 100)
+    done = lopsided(*arguments, "--output", tmp_path / "out")
+    assert done.returncode == 2 and "gaps koil failed: ValueError" in done.stderr
+    for kind in ("md", "html"):
+        page = (tmp_path / "out" / f"compare.{kind}").read_text()
+        assert "gaps koil failed" in page and "four_clusters" in page and "Made with lopsided" in page
+        assert f"--data {tmp_path}" in page
+    (tmp_path / "file").write_text("")
+    done = lopsided(*arguments, "--output", tmp_path / "file")
+    assert done.returncode == 2 and "--output needs a folder that can be written" in done.stderr
+
+
 def test_a_learner_that_diverges_is_named(lopsided):
     wild = "koil:loss=squared_hinge,C=1e12,gamma=0.001"
     done = lopsided("compare", wild, "--on", "four_clusters", "--rows", 300)
@@ -77,6 +91,8 @@ def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, mon
     sentence = refused("compare", "koil:X=1", "--on", "four_clusters")
     assert sentence.startswith("What follows the colon in koil:X=1 must name a parameter of KOIL (C, ")
     assert "must be a finite number > 0" in refused("compare", "koil:C=-1", "--on", "four_clusters")
+    assert "must name each parameter once" in refused("compare", "koil:C=1,C=1", "--on", "four_clusters")
+    assert "at least one data set, got ','" in refused("compare", "koil", "--on", ",")
     assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "xgboost")
     assert "lopsided datasets" in refused("compare", "koil", "--on", "nowhere")
     missing = competitors.Competitor("x", "X", "no_such_package", "missing")

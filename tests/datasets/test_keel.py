@@ -106,6 +106,9 @@ def test_one_class_of_many_against_the_rest():
     assert rows.y.tolist() == [int(label == "5") for label in classes]
     assert rows.description.startswith(f"class '5' ({classes.count('5')} rows) against the rest")
     assert load_keel("pima-tested_negative").ratio == 1 / load_keel("pima").ratio
+    assert load_keel("iris-Iris-setosa").ratio == 2.0  # classes with a hyphen
+    assert load_keel("banana--1.0").y.sum() == 2924
+    assert load_keel("tic-tac-toe-positive").y.sum() == 626
 
 
 @pytest.mark.parametrize("name", ["letter", "letter-7"])
@@ -117,6 +120,10 @@ def test_a_set_of_many_classes_wants_one_of_them(name):
 def test_a_class_of_a_damaged_file_is_refused_as_well():
     with pytest.raises(ValueError, match=r"must be a set that is sound .*, got 'heart-2': the decimal points"):
         load_keel("heart-2")
+    with pytest.raises(
+        ValueError, match=r"must be a set that is sound .*, got 'balanced/sonar': the values are rounded"
+    ):
+        load_keel("balanced/sonar")
 
 
 def test_header_lines_are_skipped(tmp_path):

@@ -77,8 +77,18 @@ def test_rows_that_are_encoded_already():
     assert model.score_one(matrix[3]) == model.score_one(matrix.view(EncodedRows)[3]) == expected[3]
     with pytest.raises(ValueError, match="must be a finite number, got inf"):
         model.score_one(np.full(matrix.shape[1], np.inf))
-    with pytest.raises(ValueError, match="A table must be"):
+    with pytest.raises(ValueError, match=r"An encoded row must have \d+ features, got shape"):
         model.score_one(matrix[3, :-1])
+    first = fresh().learn_one(matrix[0], 0).learn_one(matrix[1], np.array(1))
+    assert first.n_support_ == 2
+
+
+def test_a_model_that_has_begun_keeps_its_scale():
+    model = fresh().partial_fit(ROWS, LABELS)
+    before = model.decision_function(ROWS)
+    model.set_params(scaler="none")
+    np.testing.assert_array_equal(model.decision_function(ROWS), before)
+    assert model.score_one(row_of(ROWS, 5)) == before[5]
 
 
 @pytest.mark.parametrize(

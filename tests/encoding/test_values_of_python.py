@@ -156,3 +156,12 @@ def test_a_schema_is_found_in_every_form_of_a_table():
         assert infer_schema(table) == schema
     with pytest.raises(ValueError, match=r"A table must be a data frame, an arrow table, .*, got int"):
         infer_schema(7)
+
+
+def test_columns_with_numbers_for_names_can_be_told():
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0], 1: ["a", "b", "a"], 2: [0, 1, 0]})
+    schema = infer_schema(frame, label=2, kinds={1: "text"})
+    assert [(column.name, column.kind) for column in schema.columns] == [("0", "number"), ("1", "text")]
+    assert schema.label == "2"
+    with pytest.raises(ValueError, match=r"The columns must be among 0, 1, 2, got '3'\."):
+        infer_schema(frame, ignore=[3])

@@ -74,7 +74,7 @@ def test_sparse_sets_are_scaled_without_a_centre(tmp_path):
     y = (np.asarray(X[:, :3].sum(axis=1)).ravel() > 0.5).astype(int)
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
     np.savez(tmp_path / "few.npz", y=y, **parts)
-    table, log = contest(LEARNERS, [], ["few"]), RunLog()
+    table, log = contest(LEARNERS, [], ["few"], data=tmp_path), RunLog()
     assert run(table, log, tmp_path) == [None, None]
     assert results_of(table, log)[0]["auroc"] > 0.6
 
@@ -85,3 +85,34 @@ def test_a_learner_that_fails_does_not_take_the_others_with_it():
     first, second = run(table, log)
     assert "who" in first and second is None
     assert [result["learner"] for result in results_of(table, log)] == ["spa"]
+
+
+def test_sets_of_another_folder_are_another_question(tmp_path):
+    for folder, flip in (("one", False), ("two", True)):
+        (tmp_path / folder).mkdir()
+        np.savez(tmp_path / folder / "mine.npz", X=YEAST.X[:100], y=YEAST.y[:100] ^ flip)
+    log = RunLog(tmp_path / "log.jsonl")
+    for folder in ("one", "two"):
+        table = contest(LEARNERS, [], ["mine"], data=tmp_path / folder)
+        assert run(table, log, tmp_path / folder) == [None, None]
+
+
+def test_fewer_runs_than_the_log_has():
+    log = RunLog()
+    run(contest({"koil": LEARNERS["koil"]}, [], ["yeast4"], rows=150, runs=4), log)
+    table = contest(LEARNERS, [], ["yeast4"], rows=150, runs=2)
+    run(table, log)
+    asked = log.up_to(2)
+    assert [result["runs"] for result in results_of(table, asked)] == [2, 2]
+    assert significance(table, asked)[0].startswith("Sets on which koil wins")
+
+
+def test_a_set_without_an_area_does_not_count(tmp_path):
+    np.savez(tmp_path / "alike.npz", X=YEAST.X[:90], y=np.r_[np.zeros(80, dtype=int), np.ones(10, dtype=int)])
+    log = RunLog(tmp_path / "log.jsonl")
+    table = contest(LEARNERS, [], ["alike", "yeast4"], data=tmp_path, rows=80)
+    assert run(table, log, tmp_path) == [None, None, None, None]
+    assert "NaN" not in (tmp_path / "log.jsonl").read_text()
+    again = RunLog(tmp_path / "log.jsonl")
+    assert results_of(table, again)[0]["auroc"] is None and contest_grid(table, again).rows[0][2] == "-"
+    assert significance(table, again) == []  # one set is left, and one run

@@ -23,7 +23,7 @@ class CellProgress:
 
     def __enter__(self) -> tuple[Any, Any]:
         self._bar.__enter__()
-        return self._advance, lambda text: self._console.print(text, highlight=False, markup=False)
+        return self._advance, lambda text: self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def __exit__(self, *exception: Any) -> None:
         self._bar.__exit__(*exception)

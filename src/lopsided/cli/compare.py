@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import click
     show_default=True,
     help="One keeps the order of a set; several have random orders, and tell what is chance.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of everything random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything random.")
 @click.option(
     "--output", type=click.Path(), help="Folder for pages and a log, from which an interrupted command goes on."
 )
@@ -67,18 +68,23 @@ def compare(
     for rival in rivals:
         competitor(rival)  # what is missing is said before the work, as are sets and parameters
     streams = _parts(sets)
+    if not streams:
+        raise click.UsageError(f"The option --on needs the name of at least one data set, got {sets!r}")
     for name in streams:
         load(name, data=data)
-    table = contest(_entrants(learners), rivals, streams, runs=runs, rows=rows, seed=seed)
+    if output is not None:
+        _make_folder(Path(output))
+    table = contest(_entrants(learners), rivals, streams, data=data, runs=runs, rows=rows, seed=seed, jobs=jobs)
     log = RunLog(None if output is None else Path(output) / f"{NAME}.jsonl")
     wanted = [(name, method) for name in streams for method in table.methods(name)]
-    failed = False
+    failed = []
     with CellProgress("compare", len(wanted)) as (advance, say):
         for step in run_table(table, wanted, log, data=data, effort=Effort(runs), jobs=jobs):
             advance(step.done, f"{step.set_name} {step.method}")
             if step.error:
-                failed = True
-                say(f"{step.set_name} {step.method} failed: {step.error}")
+                failed.append(f"{step.set_name} {step.method} failed: {step.error}")
+                say(failed[-1])
+    log = log.up_to(runs)
     results = results_of(table, log)
     if as_json:
         click.echo(json.dumps({"results": results}))
@@ -89,8 +95,10 @@ def compare(
             where = f"{result['learner']} on {result['set']}"
             click.secho(f"{where} diverges: {result['diverged']:,} steps were left out", fg="yellow", err=True)
     if output is not None:
-        command = _command(learners, sets, others, rows, runs, seed)
-        paths = written_contest(table, log, Path(output), command)
+        options = {"--on": sets, "--data": data, "--with": others, "--rows": rows, "--runs": runs, "--seed": seed}
+        given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+        command = shlex.join(["lopsided", "compare", *learners, *given])
+        paths = written_contest(table, log, failed, Path(output), command)
         click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
     if failed:
         raise click.exceptions.Exit(2)
@@ -111,21 +119,27 @@ def _entrants(learners: tuple[str, ...]) -> dict[str, tuple[Any, dict[str, Any]]
         if name.lower() not in learner_names():
             raise ParameterError(f"A learner to compare must be one of {', '.join(learner_names())}, got {name!r}.")
         kind = learner_class(name)
-        parameters = parsed_settings(kind, _parts(settings), asked_by=f"What follows the colon in {text}")
+        parameters = parsed_settings(
+            kind, [part for part in settings.split(",") if part], asked_by=f"What follows the colon in {text}"
+        )
         kind(**parameters)._check_parameters()
         entrants[text] = kind, parameters
     return entrants
 
 
-def _command(learners: tuple[str, ...], sets: str, others: str | None, rows: int | None, runs: int, seed: int) -> str:
-    options = {"--on": sets, "--with": others, "--rows": rows, "--runs": runs, "--seed": seed}
-    given = [f"{name} {value}" for name, value in options.items() if value is not None]
-    return " ".join(["lopsided compare", *learners, *given])
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(
+            f"The option --output needs a folder that can be written, got {folder}: {error}"
+        ) from None
 
 
 def _print(table: Any, log: Any, legend: list[str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from lopsided.reproduce.contest_pages import contest_grid
@@ -139,9 +153,9 @@ def _print(table: Any, log: Any, legend: list[str]) -> None:
     for row in grid.rows:
         if last and row[0] != last:
             shown.add_section()
-        shown.add_row("" if row[0] == last else row[0], *row[1:])
+        shown.add_row("" if row[0] == last else escape(row[0]), *map(escape, row[1:]))
         last = row[0]
     console = Console()
     console.print(shown)
     for sentence in (*significance(table, log), *legend):
-        console.print(sentence, highlight=False)
+        console.print(sentence, highlight=False, markup=False)

@@ -120,13 +120,15 @@ def find_keel(name: str) -> Path:
 
 def _file_and_class(name: str) -> tuple[str, str | None]:
     """The file that a name stands for, and its positive class if that is named: `letter-H`, but not `abalone9-18`."""
-    file, _, positive = name.rpartition("-")
-    if file in _files("balanced") and name not in _files("imbalanced"):
-        return file, positive
-    return name, None
+    balanced = _files("balanced")
+    if name in balanced or name in _files("imbalanced"):
+        return name, None
+    file = max((file for file in balanced if name.startswith(f"{file}-")), key=len, default=None)
+    return (name, None) if file is None else (file, name.removeprefix(f"{file}-"))
 
 
 def _reason_to_refuse(name: str) -> str | None:
+    name = name.removeprefix("balanced/")
     if name == _SOUND_DESPITE_ITS_FAMILY:
         return None
     return next((reason for pattern, reason in _REFUSED if fnmatchcase(name, pattern)), None)

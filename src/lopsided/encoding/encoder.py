@@ -95,7 +95,10 @@ class TableEncoder:
         return result
 
     def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
-        """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked."""
+        """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked.
+
+        Columns that are not learned from, such as a time column apart, are not looked at.
+        """
         if not isinstance(cells_by_name, Mapping):
             raise SchemaError(f"A row must be a mapping of columns to values, got {type(cells_by_name).__name__}.")
         if not all(isinstance(name, str) for name in cells_by_name):
@@ -155,21 +158,15 @@ class TableEncoder:
     def in_words(self, row: Floats) -> dict[str, Any]:
         """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""
         words: dict[str, Any] = {}
-        for position, column in enumerate(self._numbers):
-            value = float(row[position])
-            is_date = column.kind == DATE and np.isfinite(value)
-            words[column.name] = str(_moment(value, column.has_hours)) if is_date else value
-        place = self.n_numbers
-        for column in self._numbers:
-            if column.may_miss:
-                if row[place] > 0.5:
-                    words[column.name] = None
-                place += 1
-        place += sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
-        for column in self.schema.columns:
+        for place in self._places:
+            column, value = place.column, float(row[place.columns.start])
             if column.is_hashed:
-                words[column.name] = _words(column, row[place : place + column.width])
-                place += column.width
+                words[column.name] = _words(column, row[place.columns])
+            elif place.missing is not None and row[place.missing] > 0.5:
+                words[column.name] = None
+            else:
+                is_date = column.kind == DATE and np.isfinite(value)
+                words[column.name] = str(_moment(value, column.has_hours)) if is_date else value
         return words
 
 

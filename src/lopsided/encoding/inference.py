@@ -49,7 +49,9 @@ def infer_schema(
     """
     found = by_column(table).items()
     head = {name: cells.to_pylist() if hasattr(cells, "to_pylist") else cells for name, cells in found}
-    kinds = dict(kinds or {})
+    # Names of columns are texts, also those that are numbers in a data frame.
+    label, id, time = (None if part is None else str(part) for part in (label, id, time))
+    ignore, kinds = [str(name) for name in ignore], {str(name): kind for name, kind in (kinds or {}).items()}
     for name in [*ignore, *kinds, *(part for part in (id, time) if part is not None)]:
         if name not in head:
             raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.")

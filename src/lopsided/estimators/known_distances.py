@@ -11,11 +11,13 @@ from lopsided.core.admission import UNBOUNDED
 from lopsided.core.compiled import Floats, Integers
 from lopsided.core.kernels import Kernel, needs_dots
 from lopsided.core.koil_known import fill_similarities, fill_squares, run_known, score_known
+from lopsided.estimators import encoding
 from lopsided.estimators.kernel_parameters import POLICIES, chosen_kernel
 from lopsided.estimators.koil import DRAWS_A_STEP, KOIL
 
-# A matrix of so many rows squared has 34 MB. Looked up in a larger one, a similarity costs more than its distance does.
-MOST_ROWS = 2048
+# A matrix of so many rows squared has 34 MB. Looked up in a larger one, a similarity costs more than its distance does,
+# and so does the distance of so few features.
+MOST_ROWS, FEWEST_FEATURES = 2048, 16
 
 
 class KnownDistances:
@@ -27,20 +29,24 @@ class KnownDistances:
     def __init__(self, X: Any) -> None:
         self._X = X
         self._squares: Floats | None = None
+        self._known: Floats = np.empty((0, 0))
         self._kernel: Kernel | None = None
 
     def serves(self, learner: Any) -> bool:
-        """Whether the learner can look up: a KOIL within a budget, with a kernel of distances, on rows not too many."""
+        """Whether looking up is possible and pays: it takes a budget, a kernel of distances, and features enough."""
         X = self._X
-        if type(learner) is not KOIL or not isinstance(X, np.ndarray) or X.ndim != 2 or len(X) > MOST_ROWS:
+        if type(learner) is not KOIL or not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.ndim != 2:
+            return False
+        if len(X) > MOST_ROWS or X.shape[1] < FEWEST_FEATURES:
             return False
         learner._check_parameters()
         kernel = chosen_kernel(learner, X.shape[1]).compiled()
-        return X.dtype == np.float64 and POLICIES[learner.policy] != UNBOUNDED and not needs_dots(kernel)
+        return POLICIES[learner.policy] != UNBOUNDED and not needs_dots(kernel)
 
     def scores_after(self, learner: KOIL, y: npt.NDArray[Any], classes: Any, train: Integers, rest: Integers) -> Floats:
         """`decision_function` of the rows `rest` after one pass over the rows `train`; the learner is used up by it."""
         _, signs, _ = learner._next(self._X[train], y[train], classes, None)
+        encoding.checked_features(learner, self._X[rest], first=False)
         known = self._similarities(learner._kernel)
         numbers = np.zeros(learner._support.weights.size, dtype=np.int64)
         draws = learner._uniforms.reserve(DRAWS_A_STEP * train.size)

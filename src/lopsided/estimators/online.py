@@ -89,7 +89,10 @@ class OnlineClassifier(Classifier):
             return self.partial_fit(np.asarray(x)[None, ...], [y])
         with self._one_lock:
             self._take_one(x)
-            sign = self._labels.sign_of.get(y) if self._labels.settled else None
+            try:
+                sign = self._labels.sign_of.get(y) if self._labels.settled else None
+            except TypeError:  # a label in an array of no dimensions has no hash
+                sign = None
             if sign is None:
                 labels = self._labels_for(encoding.checked_labels(self, [y], 1), None)
                 sign = float(labels.signs(np.asarray([y]))[0])

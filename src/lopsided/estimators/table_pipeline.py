@@ -25,15 +25,21 @@ NO_SCALER = "none"
 class _FilePipeline(StreamPipeline):
     """A pipeline that may go without its scaler, because a command line must be able to say so."""
 
+    _scales: bool  # whether the model does, whatever became of the parameter since it began
+
     @property
-    def _scales(self) -> bool:
+    def _is_to_scale(self) -> bool:
         return not isinstance(self.scaler, str)
 
     def _given_scaler(self) -> OnlineScaler:
-        return super()._given_scaler() if self._scales else OnlineScaler()
+        return super()._given_scaler() if self._is_to_scale else OnlineScaler()
+
+    def _start(self, n_features: int) -> None:
+        super()._start(n_features)
+        self._scales = self._is_to_scale
 
     def _check_parameters(self) -> None:
-        if not self._scales and self.scaler != NO_SCALER:
+        if not self._is_to_scale and self.scaler != NO_SCALER:
             raise ParameterError(
                 f"The 'scaler' parameter of {type(self).__name__} must be an OnlineScaler or 'none'. "
                 f"Got {self.scaler!r} instead."
@@ -85,12 +91,12 @@ class SparsePipeline(_FilePipeline):
         super()._check_parameters()
 
     def _check_features(self, X: Any) -> None:
-        if self._scales:
+        if self._is_to_scale:
             super()._check_features(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._scales or tags.input_tags.sparse
+        tags.input_tags.sparse = not self._is_to_scale or tags.input_tags.sparse
         return tags
 
 
@@ -167,7 +173,9 @@ class TablePipeline(_FilePipeline):
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, a mapping of columns to values, and its label."""
-        return super().learn_one(x, y) if self._started else self.partial_fit([_mapping(x)], [y])
+        if self._started:
+            return super().learn_one(x, y)
+        return self.partial_fit(x[None] if isinstance(x, np.ndarray) else [_mapping(x)], [y])
 
     def score_one(self, x: Any) -> float:
         """`decision_function` of one row, a mapping of columns to values."""
@@ -175,6 +183,8 @@ class TablePipeline(_FilePipeline):
 
     def _take_one(self, x: Any) -> None:
         if isinstance(x, np.ndarray):
+            if x.shape != self._one_x.shape:
+                raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
             self._one_x[:] = self._matrix(x[None])[0]
         else:
             self.encoder_.row(_mapping(x), self._one_x)

@@ -6,6 +6,7 @@ A run that was logged is not run again, so work that was interrupted goes on whe
 from __future__ import annotations
 
 import json
+import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -55,7 +56,13 @@ class RunLog:
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(entry, sort_keys=True) + "\n" for entry in entries))
+                file.write("".join(json.dumps(_without_nan(entry), sort_keys=True) + "\n" for entry in entries))
+
+    def up_to(self, runs: int) -> RunLog:
+        """The first runs only, in memory."""
+        first = RunLog()
+        first.entries = [entry for entry in self.entries if entry["run"] <= runs]
+        return first
 
     def of(self, table: str, set_name: str, method: str) -> list[Entry]:
         """The runs of one cell, by their number; of a run that is there twice the later one counts."""
@@ -95,6 +102,12 @@ def _outcome(work: Callable[..., list[Entry]], task: tuple[Any, ...]) -> list[En
         return error
 
 
+def _without_nan(entry: Mapping[str, Any]) -> Entry:
+    """JSON has no NaN: what is not defined is null there."""
+    measures = {key: None if value != value else value for key, value in entry.get("measures", {}).items()}
+    return dict(entry) | ({"measures": measures} if measures else {})
+
+
 def _parsed(line: str, path: Path, number: int) -> Entry:
     try:
         entry = json.loads(line)
@@ -104,4 +117,5 @@ def _parsed(line: str, path: Path, number: int) -> Entry:
         raise ValueError(
             f"Line {number} of the log {path} must be a JSON object with {', '.join(_KEY)}, got {line[:60]!r}."
         )
-    return entry
+    measures = {key: math.nan if value is None else value for key, value in entry.get("measures", {}).items()}
+    return entry | ({"measures": measures} if measures else {})

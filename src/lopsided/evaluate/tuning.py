@@ -100,21 +100,20 @@ def _held_out(
     labellings: npt.NDArray[np.int64],
     measure: Measure,
 ) -> list[float]:
-    parts = []
-    for repetition in range(labellings.shape[1]):
-        for fold in np.unique(labellings[:, repetition]):
-            held = labellings[:, repetition] == fold
-            parts.append((repetition, np.flatnonzero(~held), np.flatnonzero(held)))
+    y = np.asarray(y)
+    held_out = [labels == fold for labels in labellings.T for fold in np.unique(labels)]
+    seeds = [repetition for repetition, labels in enumerate(labellings.T) for _ in np.unique(labels)]
     classes, known = np.unique(y), KnownDistances(X)
-    scores = []
-    for setting in settings:
+    scores = [0.0] * len(settings)
+    # Settings with the same kernel one after the other, for they share its matrix.
+    for k in sorted(range(len(settings)), key=lambda k: [str(settings[k].get(name)) for name in ("kernel", "gamma")]):
         found = []
-        for seed, train, rest in parts:
-            learner = make(**setting, random_state=seed)
+        for seed, held in zip(seeds, held_out, strict=True):
+            learner = make(**settings[k], random_state=seed)
             if known.serves(learner):
-                decisions = known.scores_after(learner, y, classes, train, rest)
+                decisions = known.scores_after(learner, y, classes, np.flatnonzero(~held), np.flatnonzero(held))
             else:
-                decisions = learned(learner, X[train], y[train], classes).decision_function(X[rest])
-            found.append(measure(y[rest], decisions))
-        scores.append(float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf"))
+                decisions = learned(learner, X[~held], y[~held], classes).decision_function(X[held])
+            found.append(measure(y[held], decisions))
+        scores[k] = float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf")
     return scores

@@ -109,8 +109,8 @@ def wins(table: Table, log: RunLog) -> dict[str, tuple[int, int, int]]:
         of_set: dict[str, list[float]] = {}
         for method in table.methods(name):
             entries = log.of(table.name, name, method)
-            values = [sign * entry["measures"][measure] for entry in entries if measure in entry["measures"]]
-            if values:
+            values = [sign * entry["measures"].get(measure, math.nan) for entry in entries]
+            if values and not np.isnan(values).any():
                 of_set[method] = values
         if len({len(values) for values in of_set.values()} | {1}) == 2:  # paired: every method has the same runs
             runs[name] = of_set
@@ -124,6 +124,6 @@ def means(table: Table, log: RunLog) -> Mapping[str, Mapping[str, float]]:
     for name in table.sets:
         for method in table.methods(name):
             values = [e["measures"].get(measure, math.nan) for e in log.of(table.name, name, method)]
-            if values:
+            if not np.isnan(values).all():
                 found.setdefault(name, {})[method] = sign * float(np.nanmean(values))
     return found

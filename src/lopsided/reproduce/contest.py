@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,19 +27,23 @@ def contest(
     rivals: Sequence[str],
     sets: Sequence[str],
     *,
+    data: str | Path | None = None,
     runs: int = 1,
     rows: int | None = None,
     seed: int = 0,
+    jobs: int = 1,
 ) -> Table:
     """The table of a question: learners by the name to show, each a class and its parameters, and competitors.
 
-    The name of the table says what else its figures depend on, so that a log tells one question from another.
+    The name of the table says what else its figures depend on, so that a log tells one question from another; of the
+    folder `data` that is its path, not what is in it.
     """
     methods = {name: Method(built(kind, **parameters)) for name, (kind, parameters) in learners.items()}
     methods |= {name: Method(partial(competitor, name)) for name in rivals}
-    order = "in order" if runs == 1 else "shuffled"
+    order, which = "in order" if runs == 1 else "shuffled", "all" if rows is None else f"the first {rows}"
+    source = "" if data is None else f", sets of {Path(data).resolve()}"
     return Table(
-        name=f"compare, {'all' if rows is None else f'the first {rows}'} rows {order}, seed {seed}",
+        name=f"compare, {which} rows {order}, seed {seed}{source}",
         title="Learners side by side",
         sets={name: name for name in sets},
         methods=partial(_the_same_on_every_set, methods),
@@ -52,6 +57,7 @@ def contest(
             "Every row is scored by the model that has not seen it, and then learned.",
             "Learners of this package have their features scaled online; competitors scale for themselves or need not.",
             "One run, in the order of the set." if runs == 1 else f"{runs} runs, each in a random order of its own.",
+            *([f"Timed while {jobs} processes ran at once."] if jobs > 1 else []),
             *who_is_who(rivals),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +72,18 @@ def _area(mean: float | None, deviation: float | None) -> str:
     return f"{mean:.3f}" if deviation is None else f"{mean:.3f} ± {deviation:.3f}"
 
 
-def written_contest(table: Table, log: RunLog, folder: Path, command: str) -> list[Path]:
-    """Write compare.md, compare.json, compare.html and, with matplotlib, compare.png; returns what was written."""
+def written_contest(table: Table, log: RunLog, failed: Sequence[str], folder: Path, command: str) -> list[Path]:
+    """Write compare.md, compare.json, compare.html and, with matplotlib, compare.png; returns what was written.
+
+    `failed` are sentences on the cells that could not be run.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{NAME}.{kind}" for kind in ("md", "json", "html")]
     grid, sentences = contest_grid(table, log), significance(table, log)
+    remarks = [*table.remarks, *failed, made_with(log, table)]
     lines = [f"# {table.title}", "", f"```\n{command}\n```", "", *as_markdown(grid), ""]
     lines += [line for sentence in sentences for line in (sentence, "")]
-    lines += ["## How it was run", "", *(f"- {remark}" for remark in (*table.remarks, made_with(log, table))), ""]
+    lines += ["## How it was run", "", *(f"- {remark}" for remark in remarks), ""]
     paths[0].write_text("\n".join(lines), encoding="utf-8")
     paths[1].write_text(json.dumps({"results": results_of(table, log)}, indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{NAME}.png"
@@ -86,7 +91,7 @@ def written_contest(table: Table, log: RunLog, folder: Path, command: str) -> li
     body = [page.paragraph(command, quiet=True), page.table(grid), *map(page.paragraph, sentences)]
     if drawing:
         body.append(page.figure(drawing, "Mean areas on every set; the lines reach one standard deviation."))
-    body += [page.paragraph(remark, quiet=True) for remark in table.remarks]
+    body += [page.paragraph(remark, quiet=True) for remark in remarks]
     paths[2].write_text(page.page(table.title, body), encoding="utf-8")
     return paths + ([picture] if drawing else [])
 

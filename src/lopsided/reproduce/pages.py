@@ -189,8 +189,11 @@ def made_with(log: RunLog, table: Table) -> str:
 
 def as_markdown(grid: Grid) -> list[str]:
     """The lines of a table."""
-    lines = [f"| {' | '.join(grid.headings)} |", "|---" * len(grid.headings) + "|"]
-    return lines + [f"| {' | '.join(row)} |" for row in grid.rows]
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+    return [line(grid.headings), "|---" * len(grid.headings) + "|", *map(line, grid.rows)]
 
 
 def _drawn(table: Table, log: RunLog, results: Sequence[Outcome], picture: Path) -> str | None:

@@ -82,7 +82,7 @@ def draw_contest(results: list[dict[str, Any]], png: Path) -> str:
                 axes.errorbar(values, heights, xerr=spread, fmt="o", markersize=4, color=COLOURS[0])
                 axes.set_yticks(range(len(learners)), learners if column == 0 else [""] * len(learners), fontsize=8)
                 axes.set_ylim(len(learners) - 0.5, -0.5)
-                axes.set_title(f"{name}, {title}")
+                axes.set_title(f"{name}, {title}", parse_math=False)
                 axes.grid(True, axis="x")
         figure.savefig(png, dpi=110, facecolor="white")
         return as_markup(figure, "compare")
