@@ -145,7 +145,7 @@ def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, s
         (["people.svm", "--label", "kind"], "must not be named"),
         (["people.csv", "--learner", "koll"], "The option --learner must be one of "),
         (["people.csv", "--set", "C=-1"], "The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead."),
-        (["people.csv", "--set", "D=1"], "--set of KOIL must name one of C, "),
+        (["people.csv", "--set", "D=1"], "--set must name a parameter of KOIL (C, "),
         (["people.csv", "--set", "C"], "must be written NAME=VALUE"),
         (["people.csv", "--positive", "no"], "must be fraud or ok, got 'no'."),
         (["people.csv", "--scale", "log"], "'log' is not one of 'standard', 'minmax', 'none'"),
