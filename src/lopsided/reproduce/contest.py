@@ -19,7 +19,7 @@ from lopsided.metrics import auroc, average_precision
 from lopsided.reproduce.protocols import entry
 from lopsided.reproduce.table import Effort, Entry, Method, Table, built
 
-_FIRST_ROWS = 60  # what is compiled or imported on demand is, before the clock starts
+_FIRST_ROWS = 60  # learned before the clock starts, so that what is compiled or imported on demand is there
 
 
 def contest(

@@ -13,7 +13,7 @@ from lopsided import DivergenceWarning
 from lopsided.datasets import Dataset
 from lopsided.evaluate import RunLog
 from lopsided.evaluate.records import in_parallel
-from lopsided.reproduce.table import Effort, Entry, Table
+from lopsided.reproduce.table import Effort, Entry, Table, forget_sets
 
 QUICK_RUNS, QUICK_ROWS = 3, 2000
 
@@ -43,6 +43,7 @@ def sets_at_hand(table: Table, *, sets: Sequence[str] | None, data: str | Path |
     for name in sets or ():
         if name not in names:
             raise ValueError(f"The sets of {table.name} must be among {', '.join(names)}, got {name!r}.")
+    forget_sets()
     ready: dict[str, Dataset] = {}
     missing: dict[str, str] = {}
     for name in sets or names:
@@ -83,6 +84,7 @@ def run_table(
     jobs: int = 2,
 ) -> Iterator[Progress]:
     """Run the cells that the log does not have yet; each is logged as soon as it is done."""
+    forget_sets()
     open_cells = [cell for cell in wanted if not log.has(table.name, *cell, runs=effort.runs)]
     done = len(wanted) - len(open_cells)
     tasks = [(table, set_name, method, data, effort) for set_name, method in open_cells]

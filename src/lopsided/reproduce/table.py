@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +79,20 @@ class Table:
 
     def load(self, published_name: str, data: str | Path | None) -> Dataset:
         """The set as the table wants it: scaled, and shuffled once if its file may be sorted by class."""
-        dataset = load(self.sets[published_name], data=data)
+        dataset = _as_stored(self.sets[published_name], data)
         dataset = scaled(dataset, self.scaling_of.get(published_name, self.scaling))
         return dataset if self.keeps_order else shuffled_if_sorted(dataset)
+
+
+@lru_cache(maxsize=1)
+def _as_stored(name: str, data: str | Path | None) -> Dataset:
+    """The methods of a table run on one set after the other, so it is read once for all of them."""
+    return load(name, data=data)
+
+
+def forget_sets() -> None:
+    """Read the next set anew: its file may have changed since."""
+    _as_stored.cache_clear()
 
 
 def scaled(dataset: Dataset, scaling: str) -> Dataset:
