@@ -21,7 +21,7 @@ import numpy as np
 
 import lopsided as lp
 from lopsided.competitors import COMPETITORS, competitor, installed
-from lopsided.core.fourier_ranker import DRAWN
+from lopsided.core.features.fourier_ranker import DRAWN
 from lopsided.datasets import Dataset, abrupt_drift, keel_available, load_keel, overlapping, rotating_hyperplane, xor
 from lopsided.metrics import auroc, average_precision
 from pages import write_measured

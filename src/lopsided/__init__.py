@@ -12,32 +12,32 @@ from lopsided.estimators import LEARNERS
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
-    from lopsided.estimators.b2rmk import B2RMK
-    from lopsided.estimators.bagging import ResamplingBagging
-    from lopsided.estimators.base import DivergenceWarning
-    from lopsided.estimators.budget_classifiers import BOGD, BPAS, RBP, Forgetron
-    from lopsided.estimators.expert_pool import ExpertPool
-    from lopsided.estimators.files import load
-    from lopsided.estimators.fourier_ranker import FourierRanker
-    from lopsided.estimators.kernel_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
-    from lopsided.estimators.koil import KOIL
-    from lopsided.estimators.linear_classifiers import OCS, OFO, OnlinePerceptron
-    from lopsided.estimators.linear_rankers import OAM, OPAUC
-    from lopsided.estimators.multikernel_koil import MultiKernelKOIL
-    from lopsided.estimators.multiple_kernels import BOMKC, OMKC
-    from lopsided.estimators.ob2rmk import OB2RMK
-    from lopsided.estimators.oilk import OILK
-    from lopsided.estimators.omcsl import OMCSL
-    from lopsided.estimators.pipeline import StreamPipeline
-    from lopsided.estimators.projectron import Projectron, ProjectronPP
-    from lopsided.estimators.random_features import FOGD, NOGD
-    from lopsided.estimators.scaler import OnlineScaler
-    from lopsided.estimators.spa import OSKL, SPA
-    from lopsided.estimators.table_pipeline import SparsePipeline, TablePipeline
+    from lopsided.estimators.base.classifier import DivergenceWarning
+    from lopsided.estimators.bayesian.b2rmk import B2RMK
+    from lopsided.estimators.bayesian.ob2rmk import OB2RMK
+    from lopsided.estimators.compose.expert_pool import ExpertPool
+    from lopsided.estimators.compose.pipeline import StreamPipeline
+    from lopsided.estimators.compose.scaler import OnlineScaler
+    from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
+    from lopsided.estimators.features.descent import FOGD, NOGD
+    from lopsided.estimators.features.fourier_ranker import FourierRanker
+    from lopsided.estimators.kernel.budget_classifiers import BOGD, BPAS, RBP, Forgetron
+    from lopsided.estimators.kernel.koil import KOIL
+    from lopsided.estimators.kernel.multikernel_koil import MultiKernelKOIL
+    from lopsided.estimators.kernel.multiple_kernels import BOMKC, OMKC
+    from lopsided.estimators.kernel.oilk import OILK
+    from lopsided.estimators.kernel.projectron import Projectron, ProjectronPP
+    from lopsided.estimators.kernel.spa import OSKL, SPA
+    from lopsided.estimators.kernel.unbounded_classifiers import NORMA, KernelOGD, KernelPA, KernelPerceptron
+    from lopsided.estimators.linear.bagging import ResamplingBagging
+    from lopsided.estimators.linear.classifiers import OCS, OFO, OnlinePerceptron
+    from lopsided.estimators.linear.omcsl import OMCSL
+    from lopsided.estimators.linear.rankers import OAM, OPAUC
+    from lopsided.estimators.state.files import load
 
 _HOME: dict[str, str] = LEARNERS | {
-    "DivergenceWarning": "lopsided.estimators.base",
-    "load": "lopsided.estimators.files",
+    "DivergenceWarning": "lopsided.estimators.base.classifier",
+    "load": "lopsided.estimators.state.files",
 }
 _MODULES = ("datasets", "encoding", "evaluate", "kernels", "metrics", "streams")
 

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import ParameterError, check_parameters, number, whole
-from lopsided.core.kernels import GAUSSIAN, POLYNOMIAL
-from lopsided.core.kernels import Kernel as CompiledKernel
+from lopsided.core.geometry.kernels import GAUSSIAN, POLYNOMIAL
+from lopsided.core.geometry.kernels import Kernel as CompiledKernel
 
 __all__ = ["Gaussian", "Kernel", "Linear", "Normalized", "Polynomial", "Sum", "bayes_pool", "default_pool"]
 

@@ -255,7 +255,7 @@ def test_labels_that_come_later(lopsided, payments):
 def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     saved = []
     monkeypatch.setattr(
-        "lopsided.estimators.base.Classifier.save",
+        "lopsided.estimators.base.classifier.Classifier.save",
         lambda self, path: saved.append(path) or lp.estimators.files.save_model(self, path),
     )
     (tmp_path / "again.csv").write_text(payments.read_text())

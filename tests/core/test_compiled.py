@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 
 import lopsided.core
-from lopsided.core.compiled import _stamp_of_sources, bound
-from lopsided.core.koil import run
-from lopsided.core.points import first_beyond
+from lopsided.core.arithmetic.compiled import bound
+from lopsided.core.geometry.points import first_beyond
+from lopsided.core.pairwise.koil import run
+from lopsided.streams.parsing import svmlight
 
 LEARN_AND_TELL = """
 import numpy as np
 import lopsided
-from lopsided.core.koil import run
+from lopsided.core.pairwise.koil import run
 lopsided.KOIL(random_state=0).learn_one(np.zeros(3), 1).learn_one(np.ones(3), 0)
 print(sum(run.stats.cache_hits.values()), sum(run.stats.cache_misses.values()))
 """
@@ -27,9 +28,20 @@ def test_a_second_process_loads_what_the_first_has_compiled():
 
 
 def test_a_change_anywhere_in_the_core_makes_the_cache_stale():
-    stamped = {name for name, _, _ in run._cache._cache_file._source_stamp}
-    assert stamped == {path.name for path in Path(lopsided.core.__file__).parent.glob("*.py")}
-    assert run._cache._cache_file._source_stamp == _stamp_of_sources()
+    core = Path(lopsided.core.__file__).parent
+    everything = {path.relative_to(core.parent).as_posix() for path in core.rglob("*.py")}
+    assert len(everything) > 40
+    assert _stamped_by(run) == everything
+
+
+def test_a_change_beside_compiled_code_outside_of_the_core_makes_the_cache_stale_too():
+    beside = {f"streams/parsing/{path.name}" for path in Path(svmlight.__file__).parent.glob("*.py")}
+    assert beside > {"streams/parsing/svmlight.py", "streams/parsing/decimals.py"}
+    assert _stamped_by(svmlight.read_rows) == _stamped_by(run) | beside
+
+
+def _stamped_by(function):
+    return {name for name, _, _ in function._cache._cache_file._source_stamp}
 
 
 def test_one_specialisation_serves_dense_sparse_and_single_rows():

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from lopsided import BOGD, BPAS, OSKL, RBP, SPA, Forgetron, KernelOGD, KernelPA, ProjectronPP
 from lopsided.estimators import online_kernel
-from lopsided.estimators.look_ahead import BLOCK
+from lopsided.estimators.kernel.dense_blocks import BLOCK
 
 LEARNERS = [
     SPA(sampling_scale=1.5, gamma=0.02, random_state=1),

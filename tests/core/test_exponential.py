@@ -6,8 +6,8 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from lopsided.core.exponential import exponential
-from lopsided.core.kernels import similarities
+from lopsided.core.arithmetic.exponential import exponential
+from lopsided.core.geometry.kernels import similarities
 from lopsided.kernels import Gaussian
 
 LOWEST, HIGHEST = -746.0, 710.0

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import lopsided as lp
 from core.agreement import KERNELS
-from lopsided.core.trigonometry import LARGEST_ANGLE, waves
+from lopsided.core.arithmetic.trigonometry import LARGEST_ANGLE, waves
 from oracles import fourier as naive
 
 SEED = 11

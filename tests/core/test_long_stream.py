@@ -5,8 +5,8 @@ import pytest
 
 from core.agreement import TOLERANCE, clusters, difference, disagreement, learned_scores, naive_scores
 from lopsided import KOIL, OILK, SPA, MultiKernelKOIL
-from lopsided.core.expansion import STEPS
-from lopsided.core.support import SCALE
+from lopsided.core.pairwise.support import SCALE
+from lopsided.core.pointwise.expansion import STEPS
 from lopsided.kernels import Gaussian, Polynomial
 from oracles import koil as naive
 from properties.inspection import bytes_of, cache_error

@@ -19,7 +19,7 @@ from core.agreement import (
     well_ranked,
 )
 from lopsided import MultiKernelKOIL
-from lopsided.core.support import SCALE
+from lopsided.core.pairwise.support import SCALE
 from lopsided.kernels import default_pool
 from oracles import koil as naive
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import lopsided
 from core.agreement import KERNELS, TOLERANCE, Twins, clusters, difference, disagreement, learned_scores, naive_scores
-from lopsided.core.expansion import SCALE
+from lopsided.core.pointwise.expansion import SCALE
 from lopsided.kernels import Gaussian
 from oracles import koil as kernels_of_oracles
 from oracles import spa as naive

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from core.agreement import KERNELS, TOLERANCE, clusters, difference, disagreement, learned_scores, naive_scores
 from lopsided import BOMKC, OMKC
-from lopsided.core.expansion import SCALE
+from lopsided.core.pointwise.expansion import SCALE
 from oracles import multiple_kernels as naive
 
 SEED = 13

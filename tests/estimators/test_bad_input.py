@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import lopsided as lp
 from lopsided.constraints import ParameterError
-from lopsided.estimators.files import to_bytes
+from lopsided.estimators.state.files import to_bytes
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
 
 LEARNERS = [

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.constraints import ParameterError
 from lopsided.datasets import four_clusters
-from lopsided.estimators.files import from_bytes, to_bytes
+from lopsided.estimators.state.files import from_bytes, to_bytes
 from lopsided.metrics import AUPRC, AUROC, auroc, f1
 
 MEMBERS = [

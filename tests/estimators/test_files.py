@@ -16,8 +16,8 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
-from lopsided.estimators.files import checksum, from_bytes, to_bytes
-from lopsided.estimators.model_arrays import ModelFileError
+from lopsided.estimators.state.arrays import ModelFileError
+from lopsided.estimators.state.files import checksum, from_bytes, to_bytes
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
 
 MODELS = [

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import lopsided as lp
-from lopsided.core.fourier_ranker import FIXED, KEPT, WAITING
+from lopsided.core.features.fourier_ranker import FIXED, KEPT, WAITING
 from lopsided.datasets import abrupt_drift
-from lopsided.estimators.files import to_bytes
+from lopsided.estimators.state.files import to_bytes
 from lopsided.metrics import auroc
 
 OPTIONS = {
@@ -112,7 +112,7 @@ def test_two_halves_are_the_whole(options, weighted):
     before = to_bytes(second)
     first.absorb(second)
     assert to_bytes(second) == before, "the other one stays as it is"
-    for memory, expected in zip(first._memories, whole._memories, strict=True):
+    for memory, expected in zip(first._moments_by_fade, whole._moments_by_fade, strict=True):
         for name in ("totals", "sums", "grams"):
             assert np.allclose(getattr(memory, name), getattr(expected, name), rtol=1e-12, atol=1e-10)
     assert np.abs(first._state.weights - whole._state.weights).max() < 1e-10
@@ -135,12 +135,12 @@ def test_faded_models_end_at_the_same_time():
     X, y = stream(900)
     first = ranker(fade=0.99).partial_fit(X[:300], y[:300])
     second = first.sibling().partial_fit(X[300:600], y[300:600])
-    totals = first._memories[0].totals.copy()
+    totals = first._moments_by_fade[0].totals.copy()
     first._add_block()
     second._add_block()
-    expected = first._memories[0].totals + second._memories[0].totals
+    expected = first._moments_by_fade[0].totals + second._moments_by_fade[0].totals
     assert not np.array_equal(totals, expected)
-    assert np.allclose(first.absorb(second)._memories[0].totals, expected, rtol=1e-14)
+    assert np.allclose(first.absorb(second)._moments_by_fade[0].totals, expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_memory_does_not_grow(options):
     before = learner.nbytes_
     assert learner.partial_fit(X, y).nbytes_ == before
     P = 63
-    assert before >= 16 * P * P * len(learner._memories)
+    assert before >= 16 * P * P * len(learner._moments_by_fade)
 
 
 def test_memory_of_the_default_is_what_the_docstring_says():

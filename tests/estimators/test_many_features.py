@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import lopsided as lp
-from lopsided.core.points import WIDEST_TABLE
+from lopsided.core.geometry.points import WIDEST_TABLE
 from lopsided.kernels import Gaussian, Linear
 
 POOL = [Gaussian(gamma=0.3), Gaussian(gamma=2.0), Linear()]

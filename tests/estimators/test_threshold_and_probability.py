@@ -6,7 +6,7 @@ from sklearn.metrics import f1_score
 
 from lopsided import KOIL
 from lopsided.datasets import overlapping
-from lopsided.estimators.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
+from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
 
 STREAM = overlapping(6000, 4, rare=0.05, random_state=2)
 

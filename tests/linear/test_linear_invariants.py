@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from lopsided import OAM, OCS, OFO, OMCSL, OPAUC, OnlinePerceptron, ResamplingBagging
-from lopsided.core.bagging import resampling_rates
+from lopsided.core.linear.bagging import resampling_rates
 from lopsided.metrics import AUROC, f1
 from properties.generated import streams
 

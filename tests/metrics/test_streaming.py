@@ -25,8 +25,8 @@ from sklearn.metrics import (
 )
 
 from lopsided.constraints import ParameterError
-from lopsided.core.ranking import GROWTH, SCALE, RankingPlan, empty_ranking, observe_many, ranked_rightly
-from lopsided.core.score_keys import CENTRED, LOG_LINEAR_BINS
+from lopsided.core.measures.ranking import GROWTH, SCALE, RankingPlan, empty_ranking, observe_many, ranked_rightly
+from lopsided.core.measures.score_keys import CENTRED, LOG_LINEAR_BINS
 from lopsided.metrics import AUPRC, AUROC, Confusion, WindowedAUROC
 from oracles import streaming_metrics as naive
 

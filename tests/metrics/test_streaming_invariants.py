@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lopsided.core.ranking import (
+from lopsided.core.measures.ranking import (
     CENTRE,
     SCALE,
     SETTLED,
@@ -23,8 +23,8 @@ from lopsided.core.ranking import (
     ranked_rightly,
     tied_pairs,
 )
-from lopsided.core.score_keys import log_linear_key, sigmoid_key
-from lopsided.core.window import COUNT, U2
+from lopsided.core.measures.score_keys import log_linear_key, sigmoid_key
+from lopsided.core.measures.window import COUNT, U2
 from lopsided.metrics import AUPRC, AUROC, Confusion, WindowedAUROC, auroc, average_precision
 from lopsided.metrics.streaming import KEYS
 from oracles import streaming_metrics as naive

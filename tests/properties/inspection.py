@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lopsided.core.support import SCALE, START, USED, Support
+from lopsided.core.pairwise.support import SCALE, START, USED, Support
 from lopsided.kernels import Gaussian, Kernel
 
 

@@ -18,7 +18,7 @@ from lopsided import (
     KernelPerceptron,
     Projectron,
 )
-from lopsided.core.expansion import MISTAKES, SPENT
+from lopsided.core.pointwise.expansion import MISTAKES, SPENT
 from lopsided.kernels import Gaussian, Normalized, Polynomial
 from properties.generated import KERNELS, streams
 from properties.going_on import CLASSES, one_by_one

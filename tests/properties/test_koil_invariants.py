@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import lopsided
 from lopsided import KOIL, MultiKernelKOIL
-from lopsided.core.draws import Draws
-from lopsided.core.support import NEXT
+from lopsided.core.arithmetic.draws import Draws
+from lopsided.core.pairwise.support import NEXT
 from lopsided.kernels import Gaussian
 from properties.generated import KERNELS, parameters, streams
 from properties.inspection import (

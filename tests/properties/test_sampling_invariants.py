@@ -12,7 +12,7 @@ from lopsided import (
     SPA,
     KernelPA,
 )
-from lopsided.estimators.randomness import UniformStream
+from lopsided.estimators.base.randomness import UniformStream
 from lopsided.kernels import Gaussian, Polynomial
 from properties.generated import KERNELS
 from properties.going_on import CLASSES, one_by_one

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from lopsided import OSKL, SPA, OnlineScaler, StreamPipeline
-from lopsided.core.online_kernel import ENOUGH_SCORES
+from lopsided.core.pointwise.online_kernel import ENOUGH_SCORES
 
 SAMPLERS = {
     "SPA": SPA(sampling_scale=8.0, random_state=2),

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from core.agreement import clusters
 from lopsided import BOGD, BOMKC, BPAS, OMKC, RBP, SPA, Forgetron, KernelPA, KernelPerceptron
 from lopsided.constraints import ParameterError
-from lopsided.estimators.randomness import UniformStream
+from lopsided.estimators.base.randomness import UniformStream
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial
 from properties.generated import KERNELS, streams
 from properties.going_on import (

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import vstack
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lopsided.core.decimals import POWERS, read_each
 from lopsided.streams import Labels, Sources, SparseStream, StreamError
 from lopsided.streams.blocks import Block
 from lopsided.streams.libsvm import looks_like_libsvm, read_block
+from lopsided.streams.parsing.decimals import POWERS, read_each
 
 ANY = Labels(positive=1, negative=None)
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lopsided.bayes.laws import LOG_2PI, Gamma, Shrinkage
-from lopsided.core.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats
 
 _SMALLEST_SQUARE = 1e-20
 # (shape, rate) of the priors of the precisions, and (alpha, beta) of the two hierarchies.

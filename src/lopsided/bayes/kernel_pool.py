@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from lopsided.core.compiled import Floats
-from lopsided.core.kernel_matrices import fill_matrices
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.geometry.kernel_matrices import fill_matrices
 from lopsided.kernels import Kernel
 
 

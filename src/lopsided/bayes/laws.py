@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, kve, psi
 
-from lopsided.core.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats
 
 LOG_2PI = math.log(2.0 * math.pi)
 _LARGE = 1e5  # arguments of Bessel functions beyond which two terms of the expansion are exact

@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 
 from lopsided.bayes.batch import BatchFit, fitted
 from lopsided.bayes.kernel_pool import KernelPool
-from lopsided.core.bayes_step import (
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.bayesian.step import (
     ETA,
     FROM_SCORES,
     INVERSE_SCALE,
@@ -27,7 +28,6 @@ from lopsided.core.bayes_step import (
     empty_step_state,
     iterate,
 )
-from lopsided.core.compiled import Floats
 
 _DROPPED = 1e-7  # directions in which the columns say less than this about the old weights
 _DEPENDENT = 1e-13  # of the largest: what is left of a column that the others explain

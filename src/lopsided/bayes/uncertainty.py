@@ -15,7 +15,7 @@ import numpy as np
 
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.bayes.online import Posterior
-from lopsided.core.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats
 
 REMEMBERED = 1024  # examples
 _BEFORE = 100  # negatives that a rank is measured among; older ones were scored by a model that is gone

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import ParameterError
-from lopsided.estimators.kernel_parameters import chosen_kernel, chosen_pool
+from lopsided.estimators.kernel.parameters import chosen_kernel, chosen_pool
 from lopsided.kernels import Kernel
 
 Floats = npt.NDArray[np.float64]
@@ -99,10 +99,10 @@ def parts_of_score(model: Any, X: Any) -> tuple[float, list[Part]]:
 
 
 def _prepared(model: Any, X: Any) -> Floats:
-    from lopsided.estimators import encoding
+    from lopsided.estimators.base import validation
 
-    rows = encoding.as_rows(X)
-    return encoding.dense_rows(model._prepared(rows, learn=False), model.n_features_in_)
+    rows = validation.as_rows(X)
+    return validation.dense_rows(model._prepared(rows, learn=False), model.n_features_in_)
 
 
 def _dense(vectors: Any) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.cli.options import Delay
-from lopsided.estimators import encoding
+from lopsided.estimators.base import validation
 
 _OFTEN = 100  # rows after which the threshold is looked up again
 _TOLERANCE = 0.01  # of the delay: so much later a label may be learned, so that rows can be worked on together
@@ -58,7 +58,7 @@ class Delayed:
     def _scores_of(self, X: Any) -> Any:
         if _is_one_dense(X):
             return self.model._raw_score_one(X[0])
-        return self.model._score(encoding.as_rows(X))  # rows that an encoder has made need no checks
+        return self.model._score(validation.as_rows(X))  # rows that an encoder has made need no checks
 
     def _threshold(self, n_rows: int) -> float:
         self._since += n_rows
@@ -82,7 +82,7 @@ class Delayed:
                     self.model._score_every_row()
                 self.model.learn_one(X[0], y[0])
             else:
-                self.model._absorb(X, self.model._labels.signs(y), np.ones(y.size), every_score=True)
+                self.model._learn_checked(X, self.model._labels.signs(y), np.ones(y.size), every_score=True)
 
     def _clock_of(self, n_rows: int) -> Any:
         if self.delay.seconds:

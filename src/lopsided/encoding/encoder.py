@@ -274,7 +274,7 @@ def _on_circle(turns: Floats) -> tuple[Floats, Floats]:
 
 
 def _hash_one(column: Column, text: str, result: Floats) -> None:
-    from lopsided.core.hashing import hash_values, hash_words
+    from lopsided.encoding.hashing import hash_values, hash_words
 
     data = text.encode()
     if data:
@@ -284,7 +284,7 @@ def _hash_one(column: Column, text: str, result: Floats) -> None:
 
 
 def _hashed(column: Column, texts: Any) -> Floats:
-    from lopsided.core.hashing import hash_values, hash_words
+    from lopsided.encoding.hashing import hash_values, hash_words
 
     result = np.zeros((len(texts), column.width))
     if len(texts):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.online import OnlineClassifier
+from lopsided.estimators.base.online import OnlineClassifier
 
 Floats = npt.NDArray[np.float64]
 

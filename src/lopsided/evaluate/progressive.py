@@ -27,8 +27,8 @@ from sklearn import config_context
 from sklearn.utils import check_array
 
 from lopsided.constraints import ParameterError, check_parameters, nothing, whole
-from lopsided.estimators.base import COMMON_CONSTRAINTS
-from lopsided.estimators.score_memory import ScoreMemory
+from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
+from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.metrics import auroc, average_precision, f1
 
 __all__ = ["Evaluation", "Record", "RowByRow", "progressive", "progressive_scores_of"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.base import Classifier
-from lopsided.estimators.known_distances import KnownDistances
+from lopsided.estimators.base.classifier import Classifier
+from lopsided.estimators.kernel.distance_table import DistanceTable
 from lopsided.metrics import auroc
 
 Parameters = dict[str, Any]
@@ -103,7 +103,7 @@ def _held_out(
     y = np.asarray(y)
     folds = [(seed, labels == fold) for seed, labels in enumerate(labellings.T) for fold in np.unique(labels)]
     parts = [(seed, held, X[~held], X[held]) for seed, held in folds]
-    classes, known = np.unique(y), KnownDistances(X)
+    classes, known = np.unique(y), DistanceTable(X)
     scores = [0.0] * len(settings)
     # Settings with the same kernel one after the other, for they share its matrix.
     for k in sorted(range(len(settings)), key=lambda k: [str(settings[k].get(name)) for name in ("kernel", "gamma")]):

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lopsided.constraints import Constraint, check_parameters, choice, flag, number, whole
-from lopsided.core.compiled import Floats
-from lopsided.core.confusion import (
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.measures.confusion import (
     FALSE_NEGATIVES,
     FALSE_POSITIVES,
     LOSS,
@@ -25,7 +25,7 @@ from lopsided.core.confusion import (
     count_calls,
     f1_of,
 )
-from lopsided.core.ranking import (
+from lopsided.core.measures.ranking import (
     KEPT,
     SETTLED,
     RankingPlan,
@@ -36,8 +36,8 @@ from lopsided.core.ranking import (
     ranked_rightly,
     tied_pairs,
 )
-from lopsided.core.score_keys import CENTRED, LOG_LINEAR, SIGMOID
-from lopsided.core.window import empty_window, observe_in_window, window_area
+from lopsided.core.measures.score_keys import CENTRED, LOG_LINEAR, SIGMOID
+from lopsided.core.measures.window import empty_window, observe_in_window, window_area
 from lopsided.metrics.exact import checked_pairs
 
 KEYS = {"sigmoid": SIGMOID, "float": LOG_LINEAR, "centred": CENTRED}

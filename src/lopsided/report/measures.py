@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.score_memory import ScoreMemory
+from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.metrics import auroc, average_precision, f1
 from lopsided.report.contents import Detail
 

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from lopsided import OnlineScaler, StreamPipeline
 from lopsided.competitors import COMPETITORS, competitor
 from lopsided.datasets import Dataset
-from lopsided.estimators.online import OnlineClassifier
+from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.metrics import auroc, average_precision
 from lopsided.reproduce.protocols import entry
 from lopsided.reproduce.table import Effort, Entry, Method, Table, built

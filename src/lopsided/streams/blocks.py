@@ -86,7 +86,7 @@ def _end_of_last_record(data: bytes, delimiter: str | None) -> int:
 
 def record_ends(data: bytes, delimiter: str) -> np.typing.NDArray[np.int64]:
     """The end of every complete record of a table."""
-    from lopsided.core.records import find_records
+    from lopsided.streams.parsing.records import find_records
 
     ends = np.empty(data.count(b"\n"), dtype=np.int64)
     found = find_records(np.frombuffer(data, dtype=np.uint8), ord(_QUOTE), ord(delimiter), ends)

@@ -98,8 +98,8 @@ class SparseRows:
 
 def read_block(block: Block) -> SparseRows:
     """All rows of a block that can be read, and an error for each that cannot."""
-    from lopsided.core.decimals import POWERS
-    from lopsided.core.svmlight import read_rows
+    from lopsided.streams.parsing.decimals import POWERS
+    from lopsided.streams.parsing.svmlight import read_rows
 
     text = np.frombuffer(block.data, dtype=np.uint8)
     # A pair takes four bytes at least; room that is not written to costs nothing, counting so many colons does.

@@ -1,0 +1,1 @@
+"""The compiled step of the online Bayesian ranker."""

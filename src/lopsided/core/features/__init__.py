@@ -1,0 +1,1 @@
+"""Learners in explicit features: random waves, landmarks, class moments."""

@@ -1,0 +1,1 @@
+"""Points and how alike they are: rows, stored points, kernels, scales."""

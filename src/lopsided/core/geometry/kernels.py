@@ -1,0 +1,107 @@
+"""Kernel rows: one point against many, from squared distances and scalar products.
+
+A kernel is a weighted sum of atoms, k(x, z) = sum_a w_a k_a(x, z), each a Gaussian exp(-gamma ||x - z||^2) or a
+polynomial (x.z + offset)^degree, alone or divided by sqrt(k_a(x, x) k_a(z, z)); the sum as a whole may be normalised
+the same way. `lopsided.kernels` has the user's side and writes this form.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from lopsided.core.arithmetic.compiled import Floats, compiled
+from lopsided.core.arithmetic.exponential import exponential
+
+# Columns of Kernel.atoms.
+KIND, PARAMETER, DEGREE, WEIGHT, NORMALIZED = 0, 1, 2, 3, 4
+GAUSSIAN, POLYNOMIAL = 0.0, 1.0
+
+
+class Kernel(NamedTuple):
+    """The compiled form: a row an atom, and whether the sum is normalised as a whole."""
+
+    atoms: Floats
+    normalized: bool
+
+
+@compiled
+def needs_dots(kernel: Kernel) -> bool:
+    """Whether any atom is a function of the scalar product."""
+    for a in range(kernel.atoms.shape[0]):
+        if kernel.atoms[a, KIND] == POLYNOMIAL:
+            return True
+    return False
+
+
+@compiled
+def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, norm: float, row: Floats) -> None:
+    """row[i] = k(x, z_i), given ||x - z_i||^2, x.z_i, ||z_i||^2 and ||x||^2."""
+    atoms = kernel.atoms
+    if atoms.shape[0] == 1 and atoms[0, KIND] == GAUSSIAN and atoms[0, WEIGHT] == 1.0:
+        gamma = atoms[0, PARAMETER]
+        for i in range(row.size):
+            row[i] = exponential(-gamma * squares[i])
+        return
+    for i in range(row.size):
+        row[i] = 0.0
+    for a in range(atoms.shape[0]):
+        _add_atom(atoms[a], squares, dots, norms, norm, row)
+    if kernel.normalized:
+        itself = _sum_of_atoms_itself(kernel, norm)
+        for i in range(row.size):
+            row[i] = _ratio(row[i], itself, _sum_of_atoms_itself(kernel, norms[i]))
+
+
+@compiled
+def _add_atom(atom: Floats, squares: Floats, dots: Floats, norms: Floats, norm: float, row: Floats) -> None:
+    weight, parameter, degree = atom[WEIGHT], atom[PARAMETER], int(atom[DEGREE])
+    if atom[KIND] == GAUSSIAN:
+        for i in range(row.size):
+            row[i] += weight * exponential(-parameter * squares[i])
+    elif atom[NORMALIZED] != 0.0:
+        itself = _power(norm + parameter, degree)
+        for i in range(row.size):
+            value = _power(dots[i] + parameter, degree)
+            row[i] += weight * _ratio(value, itself, _power(norms[i] + parameter, degree))
+    else:
+        for i in range(row.size):
+            row[i] += weight * _power(dots[i] + parameter, degree)
+
+
+@compiled
+def self_similarity(kernel: Kernel, norm: float) -> float:
+    """k(x, x) for ||x||^2 = norm."""
+    total = _sum_of_atoms_itself(kernel, norm)
+    if kernel.normalized:
+        return _ratio(total, total, total)
+    return total
+
+
+@compiled
+def _sum_of_atoms_itself(kernel: Kernel, norm: float) -> float:
+    total = 0.0
+    for a in range(kernel.atoms.shape[0]):
+        value = 1.0
+        if kernel.atoms[a, KIND] == POLYNOMIAL:
+            value = _power(norm + kernel.atoms[a, PARAMETER], int(kernel.atoms[a, DEGREE]))
+            if kernel.atoms[a, NORMALIZED] != 0.0:
+                value = _ratio(value, value, value)
+        total += kernel.atoms[a, WEIGHT] * value
+    return total
+
+
+@compiled
+def _ratio(value: float, itself: float, other: float) -> float:
+    """k(x, z) / sqrt(k(x, x) k(z, z)), and 0 where a point has no length."""
+    if itself <= 0.0 or other <= 0.0:
+        return 0.0
+    return value / math.sqrt(itself) / math.sqrt(other)
+
+
+@compiled
+def _power(base: float, degree: int) -> float:
+    result = base
+    for _ in range(degree - 1):
+        result *= base
+    return result

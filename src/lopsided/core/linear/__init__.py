@@ -1,0 +1,1 @@
+"""Linear learners: one weight vector, or many side by side."""

@@ -1,0 +1,1 @@
+"""What is measured online: areas, confusion, windows, and who of several experts answers."""

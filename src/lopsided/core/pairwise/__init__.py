@@ -1,0 +1,1 @@
+"""Learners of pairs, a positive above a negative: support sets with cached scores, KOIL and its kin."""

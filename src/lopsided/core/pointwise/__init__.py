@@ -1,0 +1,1 @@
+"""Learners that judge an example by its own score: expansions, rules, budgets, votes."""

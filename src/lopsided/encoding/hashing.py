@@ -1,0 +1,76 @@
+"""Words into a fixed number of columns: every word has a place and a sign that follow from its bytes alone.
+
+Two words may share a place. Their signs are as good as coin tosses, so that sums over many words do not drift, and no
+word needs to be known beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lopsided.core.arithmetic.compiled import Floats, ShortIntegers, compiled_as_written
+from lopsided.streams.parsing.decimals import Bits, Bytes
+
+# Fowler, Noll and Vo's hash with 64 bits, and the last mixing steps of MurmurHash3 to spread its high bits.
+_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
+_SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
+
+
+@compiled_as_written
+def _mixed(code: Bits) -> Bits:
+    code ^= code >> _SHIFT
+    code *= _MIX_1
+    code ^= code >> _SHIFT
+    code *= _MIX_2
+    return code ^ (code >> _SHIFT)
+
+
+@compiled_as_written
+def _note(code: Bits, width: int, row: Floats) -> None:
+    """Add the sign of a word to its place; `width` is a power of two."""
+    code = _mixed(code)
+    place = np.int64(code & np.uint64(width - 1))
+    row[place] += 1.0 if (code >> _SIGN_BIT) == _ONE else -1.0
+
+
+@compiled_as_written
+def hash_values(text: Bytes, ends: ShortIntegers, rows: Floats) -> None:
+    """Each value as one word into a row of zeros as wide as a power of two; an empty value leaves its row as it is."""
+    for t in range(rows.shape[0]):
+        if ends[t + 1] > ends[t]:
+            code = _OFFSET
+            for q in range(ends[t], ends[t + 1]):
+                code = (code ^ np.uint64(text[q])) * _PRIME
+            _note(code, rows.shape[1], rows[t])
+
+
+@compiled_as_written
+def hash_words(text: Bytes, ends: ShortIntegers, rows: Floats) -> None:
+    """The words of each text into a row of zeros, which gets length 1.
+
+    Letters of ASCII lose their case; what is neither letter nor digit of ASCII parts words, bytes above it do not.
+    """
+    for t in range(rows.shape[0]):
+        code, is_inside = _OFFSET, False
+        for q in range(ends[t], ends[t + 1]):
+            byte = np.int64(text[q])
+            if 65 <= byte <= 90:
+                byte += 32
+            if byte >= 128 or 97 <= byte <= 122 or 48 <= byte <= 57:
+                code = (code ^ np.uint64(byte)) * _PRIME
+                is_inside = True
+            elif is_inside:
+                _note(code, rows.shape[1], rows[t])
+                code, is_inside = _OFFSET, False
+        if is_inside:
+            _note(code, rows.shape[1], rows[t])
+        squares = 0.0
+        for j in range(rows.shape[1]):
+            squares += rows[t, j] * rows[t, j]
+        if squares > 0.0:
+            length = math.sqrt(squares)
+            for j in range(rows.shape[1]):
+                rows[t, j] /= length

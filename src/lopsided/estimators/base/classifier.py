@@ -1,0 +1,298 @@
+"""What every learner has in common: the door, the labels, the threshold, probabilities, and the file.
+
+A learner is the numbers. It says how to start (`_start`), how to learn from rows in order while reporting the score of
+each before it was learned (`_learn`), how to score (`_score`), and which arrays it is made of (`_arrays`, `_restore`).
+Everything else is here, once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+
+from lopsided.constraints import Constraint, anything, check_parameters, choice, flag, number
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base import validation
+from lopsided.estimators.base.labels import LabelMap, map_of_labels
+from lopsided.estimators.base.randomness import UniformStream
+from lopsided.estimators.base.score_memory import ScoreMemory
+
+
+class DivergenceWarning(UserWarning):
+    """Steps were left out because they would have made the model infinite."""
+
+
+def _is_rate(value: Any) -> bool:
+    if not (isinstance(value, str) and value.startswith("rate:")):
+        return False
+    try:
+        return 0.0 < float(value.removeprefix("rate:")) < 1.0
+    except ValueError:
+        return False
+
+
+def _kept(value: Any) -> Any:
+    """A parameter that stays as it is, whatever becomes of the learners that it holds."""
+    holds_learners = hasattr(value, "get_params") or isinstance(value, list | tuple)
+    return clone(value, safe=False) if holds_learners else value
+
+
+COMMON_CONSTRAINTS: dict[str, Constraint] = {
+    "threshold": choice("zero", "f1", "gmean") | Constraint(_is_rate, "'rate:SHARE' with 0 < SHARE < 1") | number(),
+    "pos_label": anything(),
+    "shuffle": flag(),
+    "random_state": anything(),
+}
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    """Base of all learners: a scikit-learn classifier for two classes."""
+
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+    _ways_to_learn: ClassVar[str] = "'fit'"
+
+    # Set by subclasses' constructors.
+    threshold: str | float
+    pos_label: Any
+    shuffle: bool
+    random_state: Any
+
+    # ---------------------------------------------------------------- what a learner provides
+
+    def _start(self, n_features: int) -> None:
+        """Build the empty model; parameters are valid and `self._uniforms` is ready."""
+        raise NotImplementedError
+
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """Learn from rows in order; returns the score of each before it was learned.
+
+        Unless `every_score`, a row that cannot change the model need not be scored: NaN stands for its score.
+        """
+        raise NotImplementedError
+
+    def _score(self, rows: Rows) -> Floats:
+        """Scores of the current model."""
+        raise NotImplementedError
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything the next step depends on, except what the base class keeps."""
+        raise NotImplementedError
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Take these arrays, after checking that they fit each other; `_start` was called before."""
+        raise NotImplementedError
+
+    def _parts(self) -> list[Any]:
+        """Learners that this one is made of, each saved as a whole."""
+        return []
+
+    def _restore_parts(self, parts: list[Any]) -> None:
+        """Take the learners that were `_parts`."""
+
+    def _end_fit(self) -> None:
+        """What is left to do when `fit` has seen all rows."""
+
+    def _prepare_for_one(self) -> None:
+        """Get ready for single examples, where there are any."""
+
+    def _check_features(self, X: Any) -> None:
+        """Refuse rows that the learner cannot take, beyond what the door refuses."""
+
+    def _threshold_rule(self) -> str | float:
+        """How the threshold is found, in words that `ScoreMemory` knows, "zero", or a number."""
+        return self.threshold
+
+    @property
+    def _alone(self) -> AbstractContextManager[Any]:
+        """Held while compiled code works with what this learner has only once; learners without such need none."""
+        return nullcontext()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return 0
+
+    def _cure_for_divergence(self) -> str:
+        """Which parameters to change, for the warning."""
+        return "lower 'learning_rate'"
+
+    # ---------------------------------------------------------------- learning
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn from the rows once, in the order given (or shuffled, if `shuffle`).
+
+        Parameters
+        ----------
+        X : array, data frame or CSR matrix of shape (n_samples, n_features)
+        y : vector of two labels
+        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+        """
+        self._check_parameters()
+        with validation.shape_unchanged_on_error(self):
+            X, y, weights = self._checked(X, y, sample_weight, first=True)
+            if not (weights > 0).any():
+                raise ValueError("The sample weights of fit must not all be zero. Got nothing but zeros.")
+            learned = y[weights > 0]
+            if np.unique(learned).size == 1:
+                raise ValueError(
+                    f"The labels y of {type(self).__name__}.fit must hold two classes. Got one class: {learned[0]!r}."
+                )
+            labels = map_of_labels(y, self.pos_label)
+            signs = labels.signs(y)
+        if self.pos_label is None and y.dtype.kind == "U" and signs.sum() > 0:
+            warnings.warn(
+                f"The rare class is taken to be {labels.positive.item()!r}, the last in alphabetical order, but it is "
+                "the more common one here: name the rare one by 'pos_label'.",
+                stacklevel=2,
+            )
+        self._begin(labels)
+        if self.shuffle:
+            order = self._uniforms.rng.permutation(len(y))
+            X, signs, weights = X[order], signs[order], weights[order]
+        self._learn_checked(X, signs, weights)
+        self._end_fit()
+        return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
+        X = validation.checked_features(self, X, first=first)
+        self._check_features(X)
+        y = validation.checked_labels(self, y, X.shape[0])
+        return X, y, validation.checked_weights(sample_weight, X.shape[0])
+
+    def _begin(self, labels: LabelMap) -> None:
+        """An empty model for these labels and this many features."""
+        self._uniforms = UniformStream(np.random.default_rng(self.random_state))
+        self._begun_with = {name: _kept(value) for name, value in self.get_params(deep=False).items()}
+        self._set_labels(labels)
+        self._memory = ScoreMemory()
+        self._has_warned = False
+        self._start(self.n_features_in_)
+        self._prepare_for_one()
+
+    def _set_labels(self, labels: LabelMap) -> None:
+        self._labels = labels
+        self.classes_ = labels.classes
+
+    def _learn_checked(self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False) -> Floats:
+        """Learn from checked rows; a weight of 0 skips the row."""
+        heavy = weights > 0
+        if not heavy.all():
+            X, signs, weights = X[heavy], signs[heavy], weights[heavy]
+        rows = validation.as_rows(X)
+        with self._alone:
+            scores = self._learn(rows, signs, weights, every_score=every_score)
+            self._memory.remember(signs, scores)
+        self._warn_of_divergence()
+        return scores
+
+    def _warn_of_divergence(self) -> None:
+        if self.n_diverged_ and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(
+                f"{type(self).__name__} diverges: {self.n_diverged_} step(s) would have made its scores infinite and "
+                f"were left out (n_diverged_ counts them); {self._cure_for_divergence()}.",
+                DivergenceWarning,
+                stacklevel=4,
+            )
+
+    # ---------------------------------------------------------------- answering
+
+    def decision_function(self, X: Any) -> Floats:
+        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
+        return self._raw_scores(X) - self.threshold_
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The rare class where `decision_function` is > 0, the other class elsewhere."""
+        return self._labels_of(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two `classes_`, calibrated online from progressive scores.
+
+        Strictly increasing in the score; the probability 0.5 need not be where `predict` switches.
+        """
+        positive = self._probability(self._raw_scores(X))
+        columns = (1.0 - positive, positive)
+        return np.stack(columns if self._labels.positive_index == 1 else columns[::-1], axis=1)
+
+    @property
+    def threshold_(self) -> float:
+        """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
+        self._check_started()
+        rule = self._threshold_rule()
+        if isinstance(rule, str):
+            return 0.0 if rule == "zero" else self._memory.threshold(rule)
+        return float(rule)
+
+    def _labels_of(self, decisions: Floats) -> npt.NDArray[Any]:
+        return self._labels.names(decisions > 0.0)
+
+    def _probability(self, scores: Floats) -> Floats:
+        return self._memory.probability(scores)
+
+    def _raw_scores(self, X: Any) -> Floats:
+        self._check_started()
+        rows = validation.as_rows(validation.checked_features(self, X, first=False))
+        with self._alone:
+            return self._score(rows)
+
+    # ---------------------------------------------------------------- keeping
+
+    def save(self, path: str | Path) -> None:
+        """Write the model into one file of arrays and JSON; what `lopsided.load` reads goes on as if never stopped."""
+        from lopsided.estimators.state.files import save_model
+
+        save_model(self, path)
+
+    def _kept_parameters(self) -> dict[str, Any]:
+        """Parameters as they were when learning began, for they made the arrays; the threshold as it is now."""
+        return self._begun_with | {"threshold": self.threshold}
+
+    @property
+    def nbytes_(self) -> int:
+        """What the model holds, in bytes, the learners that it is made of included."""
+        self._check_started()
+        return sum(array.nbytes for array in self._arrays().values()) + sum(part.nbytes_ for part in self._parts())
+
+    # ---------------------------------------------------------------- conventions
+
+    @property
+    def _started(self) -> bool:
+        return "_labels" in self.__dict__
+
+    def _check_started(self) -> None:
+        if not self._started:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. "
+                f"Call {self._ways_to_learn} before asking for scores."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if not name.startswith("_one_")}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        validation.make_writable(self)
+        if self._started:
+            self._prepare_for_one()
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), COMMON_CONSTRAINTS | self._constraints)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        tags.non_deterministic = False
+        return tags

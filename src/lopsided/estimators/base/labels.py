@@ -1,0 +1,96 @@
+"""From the user's two labels to -1 and +1, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.arithmetic.compiled import Floats
+
+# Labels whose partner is known without seeing it; the value is the sign and the pair it belongs to.
+_UNDERSTOOD: dict[Any, tuple[Any, Any]] = {0: (0, 1), 1: (0, 1), -1: (-1, 1)}
+
+
+class LabelError(ValueError):
+    """A label cannot be understood."""
+
+
+class LabelMap:
+    """Two classes, sorted, and which of them is the rare one.
+
+    `settled` is False while only a 1 has been seen whose partner may turn out to be 0 or -1.
+    """
+
+    def __init__(self, classes: npt.NDArray[Any], pos_label: Any = None, *, settled: bool = True) -> None:
+        self.classes = classes
+        self.settled = settled
+        if pos_label is not None and pos_label not in classes.tolist():
+            raise LabelError(
+                f"The 'pos_label' parameter must be one of the labels {classes.tolist()}. Got {pos_label!r} instead."
+            )
+        self.positive_index = 1 if pos_label is None else classes.tolist().index(pos_label)
+        self.positive = classes[self.positive_index]
+        self.negative = classes[1 - self.positive_index]
+        self.sign_of = {self.positive.item() if hasattr(self.positive, "item") else self.positive: 1.0}
+        self.sign_of[self.negative.item() if hasattr(self.negative, "item") else self.negative] = -1.0
+
+    def signs(self, y: npt.NDArray[Any]) -> Floats:
+        """+1 for the rare class, -1 for the other; a third label is refused."""
+        positive = np.asarray(y == self.positive)
+        strangers = ~(positive | np.asarray(y == self.negative))
+        if strangers.any():
+            raise LabelError(
+                f"Only binary classification is supported. The labels must be {self.classes.tolist()}. "
+                f"Got {y[strangers][0]!r} in row {int(np.flatnonzero(strangers)[0])}."
+            )
+        return np.where(positive, 1.0, -1.0)
+
+    def names(self, is_positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+        """Labels for a vector of decisions."""
+        return np.where(is_positive, self.positive, self.negative).astype(self.classes.dtype, copy=False)
+
+
+def map_of_classes(classes: Any, pos_label: Any) -> LabelMap:
+    """The map for the two labels that the caller names."""
+    distinct = np.unique(np.asarray(classes))
+    if distinct.size != 2:
+        raise LabelError(
+            "Only binary classification is supported. The 'classes' parameter must hold two labels. "
+            f"Got {distinct.tolist()} instead."
+        )
+    return LabelMap(distinct, pos_label)
+
+
+def map_of_labels(y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
+    """The map for the labels of a first batch, of which there may be only one."""
+    distinct = np.unique(y)
+    if distinct.size == 2:
+        return LabelMap(distinct, pos_label)
+    if distinct.size > 2:
+        raise LabelError(
+            "Only binary classification is supported. The labels of a stream must be two. "
+            f"Got {distinct.size} of them: {distinct[:5].tolist()}{' ...' if distinct.size > 5 else ''}."
+        )
+    label = distinct[0].item() if hasattr(distinct[0], "item") else distinct[0]
+    pair = _UNDERSTOOD.get(label) if isinstance(label, int | float) else None
+    if pair is None:
+        raise LabelError(
+            "The first labels of a stream must be two different ones, or 0, 1, -1, False or True, or be announced by "
+            f"'classes'. Got only {label!r}; call partial_fit(X, y, classes=[...]) once."
+        )
+    classes = np.array(pair, dtype=distinct.dtype)
+    return LabelMap(classes, pos_label, settled=label != 1 or distinct.dtype == bool)
+
+
+def settle(known: LabelMap, y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
+    """The map after more labels: a stream that began with 1 alone may go on with -1 instead of 0."""
+    if known.settled:
+        return known
+    others = np.unique(y[np.asarray(y != 1)])
+    if others.size == 0:
+        return known
+    if others.size == 1 and others[0] == -1:
+        return LabelMap(np.array([-1, 1], dtype=np.result_type(known.classes.dtype, others.dtype)), pos_label)
+    return LabelMap(known.classes, pos_label)

@@ -1,0 +1,151 @@
+"""The door: arrays, data frames and CSR matrices become `Rows`, and bad input is refused before anything is learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Number
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from lopsided.constraints import LARGEST_FEATURE
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.geometry.points import Rows
+
+_NO_INTEGERS = np.zeros(0, dtype=np.int64)
+_NO_SHORT_INTEGERS = np.zeros(0, dtype=np.int32)
+_NO_FLOATS = np.zeros(0)
+_NO_DENSE = np.zeros((0, 0))
+
+
+@contextmanager
+def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Put the recorded number and names of the features back if what follows fails."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: estimator.__dict__[name] for name in names if name in estimator.__dict__}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            estimator.__dict__.pop(name, None)
+        estimator.__dict__.update(before)
+        raise
+
+
+def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
+    """X as a float64 array or CSR matrix of the right width, all finite; `first` records width and names."""
+    X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
+    values = X.data if sp.issparse(X) else X
+    if values.size and not max(values.max(), -values.min()) <= LARGEST_FEATURE:
+        raise ValueError(
+            f"The features X of {type(estimator).__name__} must be below {LARGEST_FEATURE:g} in size, so that their "
+            f"squares are finite. Got {values.flat[np.abs(values).argmax()]:g}."
+        )
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
+    """y as a vector as long as X, without NaN."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    nullable = getattr(getattr(y, "dtype", None), "numpy_dtype", None)  # of pandas' columns that may hold NA
+    if nullable is not None and not y.isna().any():
+        y = y.to_numpy(dtype=nullable)
+    y = column_or_1d(y, warn=True)
+    if y.dtype == object:
+        # Mixed or missing labels show themselves when NumPy is asked for a proper type.
+        kinds = {type(label) for label in y.tolist()}
+        if len(kinds) > 1:
+            raise ValueError(
+                "The labels y must be of one type. "
+                f"Got a mixture of {', '.join(sorted(kind.__name__ for kind in kinds))}."
+            )
+        y = np.array(y.tolist())
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(
+            "Input y contains NaN or infinity. The labels must be finite. Got it in row " + _first_bad(y) + "."
+        )
+    if y.dtype.kind == "f" and (y != np.floor(y)).any():
+        raise ValueError(
+            "Unknown label type: continuous. The labels must be two classes, not a quantity. "
+            f"Got {y[y != np.floor(y)][0]!r} in row {int(np.flatnonzero(y != np.floor(y))[0])}."
+        )
+    if y.shape[0] != n_rows:
+        raise ValueError(f"The labels y must be as many as the rows of X, {n_rows}. Got {y.shape[0]}.")
+    return y
+
+
+def _first_bad(values: npt.NDArray[Any]) -> str:
+    return str(int(np.flatnonzero(~np.isfinite(values))[0]))
+
+
+def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Weights >= 0, one a row (1 each if None)."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    if isinstance(sample_weight, Number):
+        sample_weight = np.full(n_rows, sample_weight, dtype=np.float64)
+    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, {n_rows} of them. Got shape {weights.shape}.")
+    if weights.shape[0] != n_rows:
+        raise ValueError(f"Sample weights must be as many as the rows of X, {n_rows}. Got {weights.shape[0]}.")
+    if (weights < 0).any():
+        row = int(np.flatnonzero(weights < 0)[0])
+        raise ValueError(f"Sample weights must be >= 0. Got {weights[row]!r} in row {row}.")
+    return np.asarray(weights)
+
+
+def make_writable(owner: Any) -> None:
+    """Replace arrays that must not be written to by copies, in an object of this package and in what it is made of.
+
+    joblib hands over large arrays as read-only memory maps, which compiled code could neither write nor, without a
+    second compilation, read.
+    """
+    for name, value in vars(owner).items():
+        if isinstance(value, np.ndarray | tuple):
+            vars(owner)[name] = _writable(value)  # also where an object is frozen
+        elif hasattr(value, "__dict__") and type(value).__module__.startswith("lopsided."):
+            make_writable(value)
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value if type(value) is np.ndarray and value.flags.writeable else np.array(value)
+    if hasattr(value, "_fields"):
+        return type(value)(*map(_writable, value))
+    return value
+
+
+def as_rows(X: Any) -> Rows:
+    """The form that compiled code reads: writable, aligned, C-ordered arrays (one type, one compiled program)."""
+    if sp.issparse(X):
+        return Rows(
+            _NO_DENSE,
+            np.require(X.indptr, np.int64, ["C", "A", "W"]),
+            np.require(X.indices, np.int32, ["C", "A", "W"]),
+            np.require(X.data, np.float64, ["C", "A", "W"]),
+        )
+    return Rows(np.require(np.asarray(X), np.float64, ["C", "A", "W"]), _NO_INTEGERS, _NO_SHORT_INTEGERS, _NO_FLOATS)
+
+
+def n_rows_of(rows: Rows) -> int:
+    """How many examples there are."""
+    return rows.starts.size - 1 if rows.starts.size else rows.dense.shape[0]
+
+
+def dense_rows(rows: Rows, n_features: int) -> Floats:
+    """The rows as an array, for learners of few features that work with matrices."""
+    if not rows.starts.size:
+        return rows.dense
+    shape = (n_rows_of(rows), n_features)
+    return np.asarray(sp.csr_array((rows.values, rows.features, rows.starts), shape=shape).toarray())

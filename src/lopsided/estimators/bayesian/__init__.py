@@ -1,0 +1,1 @@
+"""The Bayesian multiple-kernel rankers."""

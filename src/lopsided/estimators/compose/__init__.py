@@ -1,0 +1,1 @@
+"""Learners made of learners: scalers, pipelines, tables, pools."""

@@ -1,0 +1,202 @@
+"""A scaler and a learner that learn together, row by row."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy.typing as npt
+from sklearn.base import clone
+
+from lopsided.constraints import ParameterError
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.scaler import OnlineScaler
+from lopsided.estimators.kernel.koil import KOIL
+
+
+class StreamPipeline(OnlineClassifier):
+    """Scales every row by what was known before it, then learns from it: a pipeline with `partial_fit`.
+
+    scikit-learn's Pipeline cannot learn row by row. This one is itself a learner with everything a learner has, and is
+    saved as one file. Support vectors are on the scale at which they were learned.
+
+    Parameters
+    ----------
+    scaler : an `OnlineScaler`; None is OnlineScaler().
+    learner : any learner of this package; None is KOIL(). Its threshold, pos_label, shuffle and random_state hold.
+
+    Attributes
+    ----------
+    scaler_, learner_ : the two as they learned.
+
+    Examples
+    --------
+    >>> from lopsided import KOIL, OnlineScaler, StreamPipeline
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> pipeline = StreamPipeline(OnlineScaler("standard"), KOIL(random_state=0))
+    >>> scores = pipeline.progressive_scores(1000.0 * stream.X, stream.y)
+    >>> round(auroc(stream.y, scores), 3)
+    0.947
+    """
+
+    def __init__(self, scaler: Any = None, learner: Any = None) -> None:
+        self.scaler = scaler
+        self.learner = learner
+
+    def set_params(self, **params: Any) -> Self:
+        """As in scikit-learn; parameters of a part that was left to its default are those of the default."""
+        for name, default in (("scaler", OnlineScaler), ("learner", KOIL)):
+            if getattr(self, name) is None and any(key.startswith(f"{name}__") for key in params):
+                setattr(self, name, default())
+        return super().set_params(**params)
+
+    # The learner's own words on these hold for the whole.
+    @property
+    def threshold(self) -> str | float:  # type: ignore[override]
+        """The learner's threshold rule."""
+        return self._given_learner().threshold
+
+    @property
+    def pos_label(self) -> Any:
+        """The learner's rare class."""
+        return self._given_learner().pos_label
+
+    @property
+    def shuffle(self) -> bool:  # type: ignore[override]
+        """Whether `fit` shuffles the rows."""
+        return self._given_learner().shuffle
+
+    @property
+    def random_state(self) -> Any:
+        """The learner's seed."""
+        return self._given_learner().random_state
+
+    def _given_scaler(self) -> OnlineScaler:
+        return OnlineScaler() if self.scaler is None else self.scaler
+
+    def _given_learner(self) -> OnlineClassifier:
+        return KOIL() if self.learner is None else self.learner
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self._given_scaler(), OnlineScaler):
+            raise ParameterError(
+                f"The 'scaler' parameter of StreamPipeline must be an OnlineScaler. Got {self.scaler!r} instead."
+            )
+        if not isinstance(self._given_learner(), OnlineClassifier):
+            raise ParameterError(
+                f"The 'learner' parameter of StreamPipeline must be a learner of lopsided. Got {self.learner!r}."
+            )
+        self._given_scaler()._check_parameters()
+        self._given_learner()._check_parameters()
+
+    def _check_features(self, X: Any) -> None:
+        self._given_scaler()._check_features(X)
+
+    def _start(self, n_features: int) -> None:
+        self.scaler_ = clone(self._given_scaler())
+        self.scaler_.n_features_in_ = n_features
+        self.scaler_._start(n_features)
+        self.learner_ = clone(self._given_learner())
+        self.learner_.n_features_in_ = n_features
+        self.learner_._begin(self._labels)
+        self.learner_._uniforms = self._uniforms  # one stream of randomness for the whole
+
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        return self.learner_._learn(self.scaler_._scale(rows, learn=True), signs, weights, every_score=every_score)
+
+    def _score(self, rows: Rows) -> Floats:
+        return self.learner_._score(self.scaler_._scale(rows, learn=False))
+
+    # One example goes straight into the array from which the learner reads it.
+
+    def _learn_one(self, sign: float) -> float:
+        self._pass_one_on(learn=True)
+        return self.learner_._learn_one(sign)
+
+    def _score_one(self) -> float:
+        self._pass_one_on(learn=False)
+        return self.learner_._score_one()
+
+    def _pass_one_on(self, *, learn: bool) -> None:
+        """Scale the example; if `learn`, note it."""
+        name = "_one_scale_and_note" if learn else "_one_scale"
+        scale = self.__dict__.get(name)
+        if scale is None:
+            scale = self.__dict__[name] = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=learn)
+        scale()
+
+    def _score_every_row(self) -> None:
+        super()._score_every_row()
+        self.learner_._score_every_row()
+
+    def _end_fit(self) -> None:
+        self.learner_._end_fit()
+
+    def _threshold_rule(self) -> str | float:
+        return self._given_learner()._threshold_rule()
+
+    def _kept_parameters(self) -> dict[str, Any]:
+        kept = self._begun_with["learner"] or KOIL()
+        if kept.threshold == self.threshold:
+            return self._begun_with
+        return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}
+
+    def _prepare_for_one(self) -> None:
+        super()._prepare_for_one()
+        self.__dict__.pop("_one_scale_and_note", None)
+        self.__dict__.pop("_one_scale", None)
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        parts = {"scaler": self.scaler_._arrays(), "learner": self.learner_._arrays()}
+        return {f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        for part, model in (("scaler/", self.scaler_), ("learner/", self.learner_)):
+            model._restore({name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)})
+        self._prepare_for_one()
+
+    def _parts(self) -> list[Any]:
+        return self.learner_._parts()
+
+    def _restore_parts(self, parts: list[Any]) -> None:
+        self.learner_._restore_parts(parts)
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps of the learner were left out because they would have made the model infinite."""
+        return self.learner_.n_diverged_
+
+    def _cure_for_divergence(self) -> str:
+        return self.learner_._cure_for_divergence()
+
+    @property
+    def n_support_(self) -> int:
+        """The learner's number of support vectors."""
+        self._check_started()
+        return self.learner_.n_support_
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The learner's support vectors, on the scale at which they were learned."""
+        self._check_started()
+        return self.learner_.support_vectors_
+
+    @property
+    def support_weights_(self) -> Any:
+        """The learner's weights of them."""
+        self._check_started()
+        return self.learner_.support_weights_
+
+    @property
+    def support_signs_(self) -> Any:
+        """The learner's classes of them."""
+        self._check_started()
+        return self.learner_.support_signs_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._given_scaler().__sklearn_tags__().input_tags.sparse
+        return tags

@@ -1,0 +1,158 @@
+"""Running scales of features, for streams in which nobody has seen the future."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+
+from lopsided.constraints import Constraint, check_parameters, choice, flag
+from lopsided.core.arithmetic.compiled import bound
+from lopsided.core.geometry.points import Rows
+from lopsided.core.geometry.scaling import MINMAX, STANDARD, empty_scales, scale_rows
+from lopsided.estimators.base import validation
+from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
+
+_KINDS = {"standard": STANDARD, "minmax": MINMAX}
+
+
+class OnlineScaler(TransformerMixin, BaseEstimator):
+    """Brings features to a common scale by statistics that grow with the stream.
+
+    Use it in front of a kernel or linear learner, in a `StreamPipeline`. After n rows `transform` equals scikit-learn's
+    StandardScaler (or MinMaxScaler) fitted on them. A feature that has not varied yet is 0: it has no scale. In a
+    pipeline every row is scaled by what was known before it.
+
+    Cost of one row: O(n_features), or O(non-zeros) for CSR. Memory: 40 bytes a feature.
+
+    Parameters
+    ----------
+    kind : "standard", (x - mean) / deviation, or "minmax", (x - lowest) / (highest - lowest).
+    center : whether "standard" subtracts the mean; CSR input needs False, which keeps zeros zero.
+
+    Examples
+    --------
+    >>> from lopsided import OnlineScaler
+    >>> scaler = OnlineScaler().partial_fit([[1.0, 5.0], [3.0, 5.0]])
+    >>> scaler.transform([[4.0, 7.0]])
+    array([[2., 0.]])
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {"kind": choice(*_KINDS), "center": flag()}
+
+    def __init__(self, kind: str = "standard", center: bool = True) -> None:
+        self.kind = kind
+        self.center = center
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget, then note all rows."""
+        self._check_parameters()
+        with validation.shape_unchanged_on_error(self):
+            X = validation.checked_features(self, X, first=True)
+            self._check_features(X)
+        self._start(X.shape[1])
+        self._scale(validation.as_rows(X), learn=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Note more rows."""
+        if not self._started:
+            return self.fit(X)
+        X = validation.checked_features(self, X, first=False)
+        self._check_features(X)
+        self._scale(validation.as_rows(X), learn=True)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows on the scale known so far (a copy)."""
+        self._check_started()
+        X = validation.checked_features(self, X, first=False)
+        self._check_features(X)
+        rows = self._scale(validation.as_rows(X), learn=False)
+        if not sp.issparse(X):
+            return rows.dense
+        result = X.copy()
+        result.data = rows.values
+        return result
+
+    def save(self, path: str | Path) -> None:
+        """Write the scaler into one file; `lopsided.load` reads it."""
+        from lopsided.estimators.state.files import save_model
+
+        save_model(self, path)
+
+    def _start(self, n_features: int) -> None:
+        self._scales = empty_scales(n_features)
+
+    def _scale(self, rows: Rows, *, learn: bool) -> Rows:
+        """Rows scaled one after the other, each by what was known before it."""
+        result = rows._replace(dense=np.empty_like(rows.dense), values=np.empty_like(rows.values))
+        scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
+        return result
+
+    def affine(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Middle and factor of every feature: `transform` is (x - middle) factor, on the scale known so far."""
+        self._check_started()
+        scales, seen = self._scales, max(int(self._scales.seen[0]), 1)
+        if self.kind == "minmax":
+            middle, spread = scales.lowest.copy(), scales.highest - scales.lowest
+        else:
+            zeros = seen - scales.noted
+            squares = scales.deviations + scales.means**2 * (scales.noted * (zeros / seen))
+            spread = np.sqrt(squares / seen)
+            middle = scales.means.copy() if self.center else np.zeros(spread.size)
+        return middle, np.divide(1.0, spread, out=np.zeros(spread.size), where=spread > 0.0)
+
+    def unscaled(self, rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What `transform` would have made these rows of, on the scale known so far; NaN where nothing has varied."""
+        middle, factor = self.affine()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(factor > 0.0, rows / factor + middle, np.nan)
+
+    def _bound(self, rows: Rows, result: Rows, *, learn: bool) -> Callable[[], None]:
+        """`_scale` for the same rows again and again, into the same result."""
+        return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
+
+    def _check_features(self, X: Any) -> None:
+        if sp.issparse(X) and (self.kind == "minmax" or self.center):
+            raise ValueError(
+                "OnlineScaler must not move the zeros of sparse input, so it needs kind='standard' and center=False. "
+                f"Got kind={self.kind!r} and center={self.center!r}."
+            )
+
+    def _check_parameters(self) -> None:
+        check_parameters(type(self).__name__, self.get_params(deep=False), self._constraints)
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return named_arrays(scales=self._scales)
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._scales = refilled(arrays, "scales", empty_scales(self.n_features_in_))
+        in_range("scales.seen", self._scales.seen, 0, 2**62)
+        in_range("scales.noted", self._scales.noted, 0, self._scales.seen[0])
+
+    @property
+    def _started(self) -> bool:
+        return "_scales" in self.__dict__
+
+    def _check_started(self) -> None:
+        if not self._started:
+            raise NotFittedError("This OnlineScaler instance is not fitted yet. Call 'fit' or 'partial_fit' first.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._started
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        validation.make_writable(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.center and self.kind == "standard"
+        return tags

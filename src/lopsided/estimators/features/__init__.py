@@ -1,0 +1,1 @@
+"""Learners in random features and landmarks."""

@@ -1,0 +1,314 @@
+"""Gradient descent in features that stand for a kernel: FOGD draws them, NOGD takes them from its first vectors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.constraints import Constraint, choice, number, whole
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.draws import Draws
+from lopsided.core.features.fourier import DRAWN, WAVES_DIVERGED, empty_wave_model, fogd_run, fogd_score_rows
+from lopsided.core.features.nystrom import (
+    MAPPED,
+    NYSTROM_DIVERGED,
+    USED,
+    empty_nystrom_model,
+    fill_gram,
+    nogd_run,
+    nogd_score_rows,
+)
+from lopsided.core.geometry.points import Rows, empty_points
+from lopsided.core.pointwise.online_kernel import empty_row_scratch
+from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
+from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
+from lopsided.estimators.state.points import points_arrays, restored_points
+
+_SMALLEST_EIGENVALUE = 1e-10  # of the largest; what is smaller is rounding, and its feature is left at 0
+
+
+class FOGD(CompiledLearner):
+    """Learns a Gaussian-kernel classifier as a linear one of random Fourier features; their number bounds it.
+
+    For long streams on which `KernelOGD` would grow: every example costs the same, whatever came before, and no
+    example is kept. The kernel is met on average only, the better the more components there are.
+
+    With directions w_i from N(0, 2 gamma I), i = 1 ... H = n_components // 2::
+
+        z(x) = sqrt(1/H) (cos w_1.x ... cos w_H.x, sin w_1.x ... sin w_H.x),    f(x) = u.z(x)
+        if y f(x) < 1:  u += eta y z(x)
+
+    Cost of one example: O(n_features n_components), or O(non-zeros n_components) for CSR. Memory: 4 n_components
+    (n_features + 2) bytes.
+
+    Parameters
+    ----------
+    n_components : length of z; an odd number is rounded down, and 1 counts as 2.
+    gamma : of the Gaussian kernel exp(-gamma |x - x'|^2), or "auto", 1 / n_features.
+    learning_rate : eta. `sample_weight` multiplies it.
+    random_state : of the directions, `rng.standard_normal((n_features, H)) * sqrt(2 gamma)`, drawn at the first row.
+    threshold, pos_label, shuffle : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import FOGD
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = FOGD(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.937
+
+    References
+    ----------
+    J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large Scale Online Kernel Learning", JMLR 17, 2016;
+    A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": whole(1),
+        "gamma": number(above=0) | choice("auto"),
+        "learning_rate": number(above=0),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 400,
+        gamma: float | str = 1.0,
+        learning_rate: float = 0.1,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.gamma = gamma
+        self.learning_rate = learning_rate
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _start(self, n_features: int) -> None:
+        half = max(1, int(self.n_components) // 2)
+        self._rate = float(self.learning_rate)
+        self._bandwidth = 1.0 / n_features if self.gamma == "auto" else float(self.gamma)
+        self._model = empty_wave_model(n_features, half)
+        self._angles, self._z = np.zeros(half), np.zeros(2 * half)
+
+    def _prepare_for(self, rows: Rows) -> None:
+        # Not earlier: `fit` may shuffle before, and a pool may hand over another generator.
+        if not self._model.tally[DRAWN]:
+            normals = self._uniforms.rng.standard_normal(self._model.directions.shape)
+            self._model.directions[:] = np.sqrt(2.0 * self._bandwidth) * normals
+            self._model.tally[DRAWN] = 1
+
+    def _learn_one(self, sign: float) -> float:
+        self._prepare_for(self._one_row)
+        return super()._learn_one(sign)
+
+    _run = staticmethod(fogd_run)
+    _score_rows = staticmethod(fogd_score_rows)
+
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        return self._model, self._rate, rows, signs, costs, self._angles, self._z, scores
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._model, rows, self._angles, self._z, scores
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return named_arrays(model=self._model)
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._model = refilled(arrays, "model", self._model)
+        in_range("model.tally", self._model.tally, 0, 2**62)
+        self._unbind()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight infinite."""
+        return self._model.tally.item(WAVES_DIVERGED)
+
+    @property
+    def directions_(self) -> Floats:
+        """The directions w_i, a column each (a copy)."""
+        self._check_started()
+        return self._model.directions.copy()
+
+    @property
+    def coef_(self) -> Floats:
+        """u, (1, n_components): the weights of all cosines, then of all sines (a copy)."""
+        self._check_started()
+        return self._model.weights[None].copy()
+
+
+class NOGD(SupportLearner):
+    """Learns a kernel classifier of any kernel in the features that its first vectors span; their number bounds it.
+
+    Where the examples lie on few directions, features made from them say more than random ones, and any kernel will
+    do. What the first vectors do not span it never learns: for streams that drift take `FOGD`.
+
+    Until `budget` vectors are stored it is `KernelOGD`. Then, once, with K = V L V' their kernel matrix and a their
+    weights, for the `rank` largest eigenvalues::
+
+        z(x) = L^(-1/2) V' k(x),    u = L^(1/2) V' a,    f(x) = u.z(x)
+        and from then on, if y f(x) < 1:  u += eta y z(x)
+
+    With rank = budget nothing changes at that moment. Eigenvalues below 1e-10 of the largest are taken for rounding:
+    their features are 0.
+
+    Cost of one example: O(budget (n_features + rank)). Memory: 8 budget (n_features + rank) bytes.
+
+    Parameters
+    ----------
+    budget : B, vectors stored before the map is made.
+    rank : r, features of z; at most `budget`.
+    learning_rate : eta. `sample_weight` multiplies it.
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`. Nothing is random.
+
+    Examples
+    --------
+    >>> from lopsided import NOGD
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = NOGD(gamma=20.0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.943
+    >>> learner.n_support_
+    100
+
+    References
+    ----------
+    J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large Scale Online Kernel Learning", JMLR 17, 2016.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
+        "budget": whole(1),
+        "rank": whole(1),
+        "learning_rate": number(above=0),
+    }
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int = 50,
+        learning_rate: float = 0.1,
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.budget = budget
+        self.rank = rank
+        self.learning_rate = learning_rate
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _start(self, n_features: int) -> None:
+        budget = int(self.budget)
+        rank = min(int(self.rank), budget)
+        self._rate = float(self.learning_rate)
+        self._kernel = chosen_kernel(self, n_features).compiled()
+        self._points = empty_points(n_features, budget)
+        self._model = empty_nystrom_model(budget, rank)
+        self._work, self._z = empty_row_scratch(budget, n_features), np.zeros(rank)
+
+    _run = staticmethod(nogd_run)
+    _score_rows = staticmethod(nogd_score_rows)
+
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        model = (self._model, self._points, self._kernel, self._rate)
+        return (*model, rows, signs, costs, self._work, self._z, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._model, self._points, self._kernel, rows, self._work, self._z, scores
+
+    def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
+        learned = super()._run_span(rows, arguments, start, stop)
+        self._map_if_full()
+        return learned if learned == stop else super()._run_span(rows, arguments, learned, stop)
+
+    def _learn_one(self, sign: float) -> float:
+        score = super()._learn_one(sign)
+        self._map_if_full()
+        return score
+
+    def _map_if_full(self) -> None:
+        """Make the map from k(x) to z(x), once; in place, since calls may be bound to these arrays."""
+        model = self._model
+        if model.tally[MAPPED] or model.tally[USED] < model.signs.size:
+            return
+        gram = np.empty((model.signs.size, model.signs.size))
+        fill_gram(self._points, self._kernel, self._work, gram)
+        values, vectors = np.linalg.eigh(gram)
+        values, vectors = values[::-1][: self._z.size], vectors[:, ::-1][:, : self._z.size]
+        sound = values > max(_SMALLEST_EIGENVALUE * values[0], 0.0)
+        roots = np.sqrt(np.where(sound, values, 1.0))
+        model.mapping[:] = np.where(sound, vectors / roots, 0.0).T
+        model.weights[:] = np.where(sound, roots * (vectors.T @ model.vector_weights), 0.0)
+        model.tally[MAPPED] = 1
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return named_arrays(model=self._model) | points_arrays(self._points)
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._model = refilled(arrays, "model", self._model)
+        in_range("model.tally", self._model.tally, 0, 2**62)
+        in_range("model.tally", self._model.tally[USED], 0, int(self.budget))
+        in_range("model.tally", self._model.tally[MAPPED], 0, 1)
+        self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+        self._unbind()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight infinite."""
+        return self._model.tally.item(NYSTROM_DIVERGED)
+
+    def _by_class(self) -> npt.NDArray[np.int64]:
+        signs = self._model.signs[: self._model.tally[USED]]
+        return np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)])
+
+    @property
+    def n_support_(self) -> int:
+        """How many vectors there are."""
+        self._check_started()
+        return self._model.tally.item(USED)
+
+    @property
+    def support_vectors_(self) -> Floats:
+        """The vectors (a copy): positives from old to new, then negatives."""
+        self._check_started()
+        return self._vectors_at(self._by_class())
+
+    @property
+    def support_weights_(self) -> Floats:
+        """Their weights in the decision function (a copy): a, later V L^(-1/2) u."""
+        self._check_started()
+        model = self._model
+        weights = model.weights @ model.mapping if model.tally[MAPPED] else model.vector_weights
+        return np.asarray(weights[self._by_class()])
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return self._model.signs[self._by_class()]

@@ -1,0 +1,398 @@
+"""FourierRanker: the best linear ranking of random Fourier features in the least-squares sense, kept up to date."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.constraints import Constraint, choice, number, whole
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.draws import Draws
+from lopsided.core.features.fourier_ranker import (
+    CENTRE,
+    DRAWN,
+    DUE,
+    FIXED,
+    KEPT,
+    POSITIVES,
+    SEEN,
+    SINCE,
+    SOLVED,
+    SPREAD,
+    WAITING,
+    RankerPlan,
+    empty_ranker_scratch,
+    empty_ranker_state,
+    encode_rows,
+    ranker_run,
+    ranker_score_rows,
+    set_origin,
+)
+from lopsided.core.geometry.points import Rows
+from lopsided.core.measures.experts import CHANCE
+from lopsided.estimators.base import validation
+from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.estimators.features.class_moments import ClassMoments
+from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
+from lopsided.estimators.state.experts import empty_experts, experts_arrays, experts_plan, restored_experts
+
+_BLOCK = 64  # rows that are added to the moments by one matrix product
+_EXAMPLES, _POSITIVES = 200, 20  # "auto": a solution after so many examples, and after each of the first positives
+_RIDGES = (0.1, 0.01, 0.001)  # regularization="auto"
+_FADES, _FADE_OF_MEASURE = (1.0, 0.999), 0.999  # fade="auto"
+_SHARPNESS = 100.0
+
+
+def _are_bandwidths(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(map(number(above=0).accepts, value))
+
+
+class FourierRanker(CompiledLearner):
+    """Learns the least-squares AUC ranking of random Fourier features in one pass; their number bounds it.
+
+    What `OPAUC` is for a line, at its optimum instead of on the way there: no step size, nothing to tune to begin with,
+    features are standardised inside. The strongest single learner here on most streams, a little stronger with
+    `regularization="auto", focus=6` (docs/evidence/fourier.md). It keeps no examples after its start, so that models of
+    different parts of a stream can be added up (`sibling`, `absorb`).
+
+    By class, the weighted count n, mean m and covariance S of z(x), from sums that every example enters; then::
+
+        v = (S_+ + S_- + lambda (1 + 1/sqrt(n_+)) I)^-1 (m_+ - m_-)
+        w = c v / v.(m_+ - m_-),    f(x) = w.z(x) - w.(m_+ + m_-) / 2,    c = n_+ / (n_+ + 1)
+
+    v minimises the mean of (1 - v.(z - z'))^2 over all pairs so far, up to its length and with that ridge. On the scale
+    of f the mean positive is at c/2 and the mean negative at -c/2, so that scores of different times can be compared;
+    while positives are few no score is far from the middle.
+
+    z(x) = sqrt(1/H) (cos r_1.s ... cos r_H.s, sin r_1.s ... sin r_H.s), then `linear` / sqrt(n_features) s, where s is
+    x standardised, each feature held within 10 deviations, and H = n_components // 2 directions r_i are shared evenly
+    by the bandwidths b, from N(0, 2 b / n_features I). The first `warm_up` rows are kept as they are: at each solution
+    s is redefined by their means and deviations (1 for a feature that has not varied) and all of them are encoded
+    anew. The last of them fixes the scale for good. If scales drift later on, put an `OnlineScaler` in front.
+
+    f is solved for anew as `refresh` says, at the end of `fit`, and by `solve`; until then scores are of the last
+    solution, and 0 before both classes have been seen.
+
+    Cost of one example, with P = n_components + n_features: O(n_features n_components + P^2), and a share of O(P^3);
+    "auto" ridges solve three times, an "auto" fade does everything twice. Memory: 16 P^2 bytes, once for each memory of
+    `fade`, and 8 (64 P + warm_up n_features + n_features n_components / 2); 8 P^2 of scratch.
+
+    Parameters
+    ----------
+    n_components : cosines and sines in z; an odd number is rounded down, and 1 counts as 2.
+    bandwidths : b of each group of directions, exp(-b |s - s'|^2 / n_features); a number for one group.
+    regularization : lambda, or "auto": 0.1, 0.01 and 0.001, averaged by what each has achieved, p ~ exp(100 AUROC).
+    refresh : solve after so many examples; "auto" is 200, and at once after each of the first 20 positives.
+    fade : weight of the past at each new example, 1 keeps everything; or "auto": memories of 1 and 0.999 side by side,
+        averaged by what each achieves at present, p ~ exp(100 AUROC), measured with fade 0.999.
+    linear : how much the features themselves count in z; 0 leaves them out, and so do more than n_components features.
+    focus : how much more a negative counts the more it looks like a positive: its weight is multiplied by
+        2 sigmoid(focus (f(x) + 1/2)), 1 for an average negative. 0 for the plain least squares over all pairs.
+    warm_up : rows after which the scale of the features is fixed.
+    random_state : the directions are `rng.standard_normal((n_features, H))`, drawn at the first example, and scaled.
+    threshold, pos_label, shuffle : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import FourierRanker
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = FourierRanker(random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.96
+
+    References
+    ----------
+    W. Gao, R. Jin, S. Zhu, Z.-H. Zhou, "One-Pass AUC Optimization", ICML 2013 (the moments); A. Rahimi, B. Recht,
+    "Random Features for Large-Scale Kernel Machines", NIPS 2007. The rest is of this package.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_components": whole(1),
+        "bandwidths": Constraint(_are_bandwidths, "a non-empty list of numbers > 0") | number(above=0),
+        "regularization": number(above=0) | choice("auto"),
+        "refresh": whole(1) | choice("auto"),
+        "fade": Constraint(number(above=0, most=1).accepts, "a number > 0 and <= 1") | choice("auto"),
+        "linear": number(least=0),
+        "focus": number(least=0),
+        "warm_up": whole(2),
+    }
+
+    def __init__(
+        self,
+        n_components: int = 400,
+        bandwidths: Any = (0.25, 1.0),
+        regularization: float | str = 0.01,
+        refresh: int | str = "auto",
+        fade: float | str = 1.0,
+        linear: float = 0.1,
+        focus: float = 0.0,
+        warm_up: int = 200,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.bandwidths = bandwidths
+        self.regularization = regularization
+        self.refresh = refresh
+        self.fade = fade
+        self.linear = linear
+        self.focus = focus
+        self.warm_up = warm_up
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    # ---------------------------------------------------------------- the empty model
+
+    def _start(self, n_features: int) -> None:
+        self._plan = RankerPlan(
+            refresh=_EXAMPLES if isinstance(self.refresh, str) else int(self.refresh),
+            eager=_POSITIVES if isinstance(self.refresh, str) else 0,
+            linear=float(self.linear) / np.sqrt(n_features),
+            focus=float(self.focus),
+        )
+        fades = _FADES if isinstance(self.fade, str) else (float(self.fade),)
+        self._ridges = _RIDGES if isinstance(self.regularization, str) else (float(self.regularization),)
+        variants = len(fades) * len(self._ridges)
+        with_features = self.linear > 0 and n_features <= self.n_components
+        self._state = empty_ranker_state(
+            n_features, max(1, int(self.n_components) // 2), with_features, variants, _BLOCK, int(self.warm_up)
+        )
+        length = self._state.weights.shape[1]
+        self._moments_by_fade = [ClassMoments(length, fade) for fade in fades]
+        fade_of_measure = _FADE_OF_MEASURE if isinstance(self.fade, str) else float(self.fade)
+        # One variant need not be ranked.
+        self._experts_plan = experts_plan("auroc" if variants > 1 else "f1", _SHARPNESS, fade=fade_of_measure)
+        self._experts = empty_experts(self._experts_plan, variants)
+        self._work, self._matrix = empty_ranker_scratch(self._state), np.zeros((length, length))
+
+    def _prepare_for(self, rows: Rows) -> None:
+        # Not earlier: `fit` may shuffle before, and a pool may hand over another generator.
+        if not self._state.tally[DRAWN]:
+            directions = self._state.directions
+            directions[:] = self._uniforms.rng.standard_normal(directions.shape)
+            bandwidths = np.atleast_1d(self.bandwidths)
+            columns = np.array_split(np.arange(directions.shape[1]), bandwidths.size)
+            for bandwidth, own in zip(bandwidths, columns, strict=True):
+                directions[:, own] *= np.sqrt(2.0 * bandwidth / directions.shape[0])
+            self._state.tally[DRAWN] = 1
+
+    # ---------------------------------------------------------------- learning
+
+    _run = staticmethod(ranker_run)
+    _score_rows = staticmethod(ranker_score_rows)
+
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        model = (self._state, self._experts, self._plan, self._experts_plan)
+        return (*model, rows, signs, costs, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._state, self._experts, self._plan, rows, self._work, scores
+
+    def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
+        while start < stop:
+            start = super()._run_span(rows, arguments, start, stop)
+            self._do_what_is_due()
+        return stop
+
+    def _learn_one(self, sign: float) -> float:
+        self._prepare_for(self._one_row)
+        score = super()._learn_one(sign)
+        self._do_what_is_due()
+        return score
+
+    def _do_what_is_due(self) -> None:
+        """What the compiled loop leaves to linear algebra; in place, since calls may be bound to these arrays."""
+        if self._state.tally[DUE]:
+            self._solve()
+        elif self._state.tally[WAITING] == _BLOCK:
+            self._add_block()
+
+    def _end_fit(self) -> None:
+        self.solve()
+
+    def _add_block(self) -> None:
+        n = int(self._state.tally[WAITING])
+        if n:
+            state = self._state
+            for memory in self._moments_by_fade:
+                memory.add_block(state.block[:n], state.block_signs[:n], state.block_weights[:n])
+            state.tally[WAITING] = 0
+
+    def _solve(self) -> None:
+        """Bring the moments and then the weights of every variant up to date."""
+        tally = self._state.tally
+        if tally[FIXED]:
+            self._add_block()
+        else:
+            self._encode_first_rows()
+        solved = False
+        for m, memory in enumerate(self._moments_by_fade):
+            for r, ridge in enumerate(self._ridges):
+                solution = memory.ranker(ridge, self._matrix)
+                if solution is not None:
+                    variant = m * len(self._ridges) + r
+                    self._state.weights[variant], self._state.offsets[variant] = solution
+                    solved = True
+        tally[SOLVED] += solved
+        tally[SINCE] = tally[DUE] = 0
+
+    def _encode_first_rows(self) -> None:
+        """All moments anew from the first rows, by the means and deviations that these have now."""
+        state, n = self._state, int(self._state.tally[KEPT])
+        rows = state.first_rows[:n]
+        with np.errstate(over="ignore", invalid="ignore"):  # enormous features have no scale, and count for nothing
+            state.scale[CENTRE], deviations = rows.mean(axis=0), rows.std(axis=0)
+        state.scale[SPREAD] = np.where(deviations > 0.0, deviations, 1.0)
+        if not np.isfinite(state.scale).all():
+            state.scale[CENTRE] = np.nan_to_num(state.scale[CENTRE], posinf=0.0, neginf=0.0)
+            state.scale[SPREAD] = np.nan_to_num(state.scale[SPREAD], nan=1e308, posinf=1e308)
+        set_origin(state)
+        encoded = np.empty((n, state.weights.shape[1]))
+        encode_rows(state, self._plan.linear, validation.as_rows(rows), self._work, encoded)
+        for memory in self._moments_by_fade:
+            memory.clear()
+            memory.add_block(encoded, state.first_signs[:n], state.first_weights[:n])
+        if n == state.first_signs.size:
+            state.tally[FIXED], state.tally[KEPT] = 1, 0
+            for array in (state.first_rows, state.first_signs, state.first_weights):
+                array[:] = 0.0
+
+    def solve(self) -> Self:
+        """Bring the weights up to date with every example so far, as `fit` does at its end."""
+        self._check_started()
+        if self._state.tally[SINCE]:
+            self._solve()
+        return self
+
+    # ---------------------------------------------------------------- adding models up
+
+    def sibling(self) -> Self:
+        """An empty model with the same directions and the same fixed scale, to learn from another part of a stream."""
+        self._check_scale("sibling", self)
+        other = copy.deepcopy(self)
+        other._memory = ScoreMemory()
+        for memory in other._moments_by_fade:
+            memory.clear()
+        other._experts = empty_experts(other._experts_plan, other._state.offsets.size)
+        for array in (other._state.weights, other._state.offsets, other._state.tally):
+            array[:] = 0
+        other._state.tally[[DRAWN, FIXED]] = 1
+        other._unbind()
+        return other
+
+    def absorb(self, other: FourierRanker) -> Self:
+        """Add what another model has learned: exactly as if this one had seen those examples as well.
+
+        The other one stays as it is. Both must have the same parameters, directions and fixed scale, as a model and
+        its `sibling` have. With `fade` < 1 both are taken to end now; with `focus` > 0 the weights of examples are
+        those that each model gave them. What variants have achieved is not added: that of this model counts.
+        """
+        self._check_scale("absorb", self)
+        if not isinstance(other, FourierRanker):
+            raise ValueError(f"The 'other' parameter of absorb must be a FourierRanker. Got {type(other).__name__}.")
+        self._check_scale("absorb", other)
+        mine, theirs = self._what_must_agree(), other._what_must_agree()
+        for name in mine:
+            if not np.array_equal(mine[name], theirs[name]):
+                raise ValueError(
+                    f"The models of FourierRanker.absorb must have the same {name}, as those of `sibling` do. "
+                    "Got different ones."
+                )
+        other = copy.deepcopy(other)
+        other._add_block()
+        self._add_block()
+        for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
+            memory.add(more)
+        self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
+        self._solve()
+        return self
+
+    def _what_must_agree(self) -> dict[str, Any]:
+        return {
+            "labels": self.classes_,
+            "positive label": self._labels.positive_index,
+            "directions": self._state.directions,
+            "scale": self._state.scale,
+            "linear part": self._plan.linear * (self._state.weights.shape[1] - self._state.directions.shape[1] * 2),
+            "fades": [memory.fade for memory in self._moments_by_fade],
+        }
+
+    @staticmethod
+    def _check_scale(method: str, model: FourierRanker) -> None:
+        model._check_started()
+        if not model._state.tally[FIXED]:
+            raise ValueError(
+                f"A model of FourierRanker.{method} must have seen at least its warm_up, {model.warm_up} rows, which "
+                f"fix the scale of its features. Got {int(model._state.tally[SEEN])}."
+            )
+
+    # ---------------------------------------------------------------- keeping, looking inside
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        arrays = named_arrays(state=self._state)
+        for m, memory in enumerate(self._moments_by_fade):
+            arrays |= {f"memory{m}.{name}": array for name, array in memory.arrays.items()}
+        return arrays | experts_arrays(self._experts)
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        state = refilled(arrays, "state", self._state)
+        in_range("state.tally", state.tally, 0, 2**62)
+        in_range("state.tally", state.tally[[DRAWN, FIXED, DUE]], 0, 1)
+        in_range("state.tally", state.tally[WAITING], 0, _BLOCK - 1)
+        in_range("state.tally", state.tally[KEPT], 0, int(self.warm_up) - 1)
+        if not (state.scale[SPREAD] > 0.0).all():
+            raise ModelFileError(
+                "The array 'state.scale' of the model file must hold deviations > 0. Got others: the file is damaged."
+            )
+        for m, memory in enumerate(self._moments_by_fade):
+            for name, empty in memory.arrays.items():
+                setattr(memory, name, taken(arrays, f"memory{m}.{name}", np.float64, empty.shape))
+        self._state, self._experts = state, restored_experts(arrays, self._experts)
+        self._unbind()
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        for memory in getattr(self, "_moments_by_fade", []):
+            validation.make_writable(memory)
+
+    @property
+    def coef_(self) -> Floats:
+        """w, (1, length of z): the weights of all cosines, all sines, and the standardised features (a copy)."""
+        self._check_started()
+        return (self._experts.standing[CHANCE] @ self._state.weights)[None]
+
+    @property
+    def intercept_(self) -> Floats:
+        """What is added to w.z: minus the middle between the classes (a copy)."""
+        self._check_started()
+        return -(self._experts.standing[CHANCE] @ self._state.offsets)[None]
+
+    @property
+    def directions_(self) -> Floats:
+        """The directions r_i, a column each (a copy)."""
+        self._check_started()
+        return self._state.directions.copy()
+
+    @property
+    def scale_(self) -> Floats:
+        """The mean and the deviation by which each feature is standardised, (2, n_features) (a copy)."""
+        self._check_started()
+        return self._state.scale[[CENTRE, SPREAD]].copy()
+
+    @property
+    def variant_weights_(self) -> Floats:
+        """p of every variant, by `fade` and `regularization`: 1 unless one of them is "auto" (a copy)."""
+        self._check_started()
+        return self._experts.standing[CHANCE].reshape(len(self._moments_by_fade), -1).copy()

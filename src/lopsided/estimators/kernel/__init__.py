@@ -1,0 +1,1 @@
+"""Kernel learners: rankers of pairs, classifiers with and without a budget, several kernels."""

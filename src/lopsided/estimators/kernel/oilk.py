@@ -1,0 +1,172 @@
+"""OILK: the forerunner of KOIL, one buffer for both classes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.constraints import Constraint, choice, number, whole
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.draws import Draws
+from lopsided.core.geometry.points import Rows, empty_points
+from lopsided.core.pairwise.koil import empty_workspace, score_rows
+from lopsided.core.pairwise.oilk import OilkPlan, oilk_run
+from lopsided.core.pairwise.support import SUPPORT_DIVERGED, USED, empty_support
+from lopsided.estimators.kernel.koil import DRAWS_A_STEP
+from lopsided.estimators.kernel.parameters import ONE_KERNEL, POLICIES, chosen_kernel
+from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.state.arrays import in_range, named_arrays, taken
+from lopsided.estimators.state.points import points_arrays, restored_points
+from lopsided.estimators.state.support import restored_support, true_weights
+
+
+class OILK(SupportLearner):
+    """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
+
+    The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up
+    for what leaves, and a rare class gets few of the places. Prefer `KOIL`.
+
+    For each example (x, y), all opposite vectors with y (f(x) - f(z_i)) < 1 are hits::
+
+        weights <- (1 - eta) weights,    weight_i -= y eta C   (each hit),    weight of x = y eta C (number of hits)
+
+    Every example is offered to the buffer, also with weight 0: a full one replaces the oldest ("fifo"), or a uniformly
+    drawn one with probability budget / t ("reservoir").
+
+    Cost of one example: O(budget (n_features + hits)). Memory: 8 budget (budget + n_features) bytes, fixed.
+
+    Parameters
+    ----------
+    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    learning_rate : eta, the step size.
+    budget : N, support vectors of both classes together.
+    policy : "fifo" or "reservoir".
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import OILK
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = OILK(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.937
+
+    References
+    ----------
+    H. Yang, J. Hu, M. R. Lyu, I. King, "Online Imbalanced Learning with Kernels", NIPS Workshop on Big Learning, 2013.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
+        "C": number(above=0),
+        "learning_rate": number(above=0, most=1),
+        "budget": whole(1),
+        "policy": choice("fifo", "reservoir"),
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        learning_rate: float = 0.01,
+        budget: int = 200,
+        policy: str = "fifo",
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.learning_rate = learning_rate
+        self.budget = budget
+        self.policy = policy
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _start(self, n_features: int) -> None:
+        self._plan = OilkPlan(rate=float(self.learning_rate), policy=POLICIES[self.policy])
+        self._kernel = chosen_kernel(self, n_features).compiled()
+        self._pair_cost = float(self.C)
+        self._support = empty_support((int(self.budget), 0))
+        self._slot_signs = np.zeros(int(self.budget))
+        self._points = empty_points(n_features, int(self.budget))
+        self._work = empty_workspace(int(self.budget), int(self.budget))
+
+    _run = staticmethod(oilk_run)
+    _score_rows = staticmethod(score_rows)
+
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        model = (self._support, self._slot_signs, self._points, self._kernel, self._plan)
+        return (*model, rows, signs, costs, draws, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._support, self._points, self._kernel, rows, self._work, scores
+
+    @property
+    def _draws_a_row(self) -> int:
+        return DRAWS_A_STEP
+
+    @property
+    def _cost(self) -> float:
+        return self._pair_cost
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return named_arrays(support=self._support) | points_arrays(self._points) | {"slot_signs": self._slot_signs}
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        self._support = restored_support(arrays, (int(self.budget), 0))
+        self._slot_signs = taken(arrays, "slot_signs", np.float64, (int(self.budget),))
+        in_range("slot_signs", self._slot_signs, -1, 1)
+        self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+        self._unbind()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps were left out because they would have made a weight or a score infinite."""
+        return int(self._support.tally[SUPPORT_DIVERGED, 0])
+
+    def _cure_for_divergence(self) -> str:
+        return "lower C or learning_rate"
+
+    def _slots_by_class(self) -> npt.NDArray[np.int64]:
+        """The slots in use: positives by slot, then negatives."""
+        signs = self._slot_signs[: self._support.tally[USED, 0]]
+        return np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)])
+
+    @property
+    def n_support_(self) -> int:
+        """How many support vectors there are, those of weight 0 included."""
+        self._check_started()
+        return int(self._support.tally[USED, 0])
+
+    @property
+    def support_vectors_(self) -> Floats:
+        """The support vectors (a copy): positives by slot, then negatives."""
+        self._check_started()
+        return self._vectors_at(self._slots_by_class())
+
+    @property
+    def support_weights_(self) -> Floats:
+        """Their weights (a copy): f(x) is the sum of weight times similarity."""
+        self._check_started()
+        return true_weights(self._support)[self._slots_by_class()]
+
+    @property
+    def support_signs_(self) -> Floats:
+        """+1 for a vector of the rare class, -1 for one of the other (a copy); a weight may have either sign."""
+        self._check_started()
+        return self._slot_signs[self._slots_by_class()]

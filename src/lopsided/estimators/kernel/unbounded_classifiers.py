@@ -1,0 +1,278 @@
+"""Online kernel classifiers without a budget (NORMA may have one): what bounded learners are measured against."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lopsided.constraints import Constraint, flag, nothing, number, whole
+from lopsided.core.pointwise.budget import OLDEST
+from lopsided.core.pointwise.online_kernel import PointwisePlan
+from lopsided.core.pointwise.rules import GRADIENT, PASSIVE_AGGRESSIVE, PERCEPTRON
+from lopsided.estimators.kernel.online_kernel import OnlineKernelLearner, plan, rule
+from lopsided.estimators.kernel.parameters import ONE_KERNEL
+
+
+class KernelPerceptron(OnlineKernelLearner):
+    """Learns a kernel classifier by storing every example it gets wrong; nothing bounds it but its mistakes.
+
+    The simplest one, and the yardstick: there is nothing to tune.
+
+    For each example with y f(x) <= 0::
+
+        weight = y
+
+    Cost of one example: O(vectors n_features). Memory: 8 n_features + 48 bytes a vector, growing by doubling.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import KernelPerceptron
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = KernelPerceptron(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.91
+    >>> learner.n_support_
+    108
+
+    References
+    ----------
+    Y. Freund, R. E. Schapire, "Large Margin Classification Using the Perceptron Algorithm", Machine Learning 37, 1999.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _make_plan(self) -> PointwisePlan:
+        return plan(rule(PERCEPTRON))
+
+
+class KernelOGD(OnlineKernelLearner):
+    """Learns a kernel classifier by gradient steps of the hinge loss, storing every example within the margin.
+
+    The unbounded gradient method: often the most accurate baseline, and the one that grows fastest.
+
+    For each example with y f(x) < 1::
+
+        weight = eta y
+
+    Cost of one example: O(vectors n_features). Memory: 8 n_features + 48 bytes a vector, growing by doubling.
+
+    Parameters
+    ----------
+    learning_rate : eta.
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import KernelOGD
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = KernelOGD(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.943
+    >>> learner.n_support_
+    380
+
+    References
+    ----------
+    J. Kivinen, A. J. Smola, R. C. Williamson, "Online Learning with Kernels", IEEE Trans. Signal Processing 52(8), 2004
+    (without regularisation).
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {"learning_rate": number(above=0)}
+
+    def __init__(
+        self,
+        learning_rate: float = 0.1,
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _make_plan(self) -> PointwisePlan:
+        return plan(rule(GRADIENT), rate=self.learning_rate)
+
+
+class NORMA(OnlineKernelLearner):
+    """Learns a kernel classifier by regularised gradient steps of the hinge loss: every weight shrinks at every step.
+
+    Use it with a `budget`: what is oldest has shrunk most and is dropped first.
+
+    For each example, with eta_t = eta or eta / sqrt(t)::
+
+        weights <- (1 - eta_t lambda) weights,    and if y f(x) < margin:  weight = eta_t y
+
+    Cost of one example: O(vectors n_features). Memory: 8 n_features + 48 bytes a vector, fixed with a budget.
+
+    Parameters
+    ----------
+    learning_rate : eta.
+    regularization : lambda.
+    margin : examples with y f(x) below it are learned.
+    decay : take eta / sqrt(t).
+    budget : the most vectors, or None; the oldest is dropped.
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import NORMA
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = NORMA(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.942
+    >>> learner.n_support_
+    460
+
+    References
+    ----------
+    J. Kivinen, A. J. Smola, R. C. Williamson, "Online Learning with Kernels", IEEE Trans. Signal Processing 52(8),
+    2004.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
+        "learning_rate": number(above=0),
+        "regularization": number(least=0),
+        "margin": number(least=0),
+        "decay": flag(),
+        "budget": nothing() | whole(1),
+    }
+
+    def __init__(
+        self,
+        learning_rate: float = 0.1,
+        regularization: float = 0.01,
+        margin: float = 1.0,
+        decay: bool = False,
+        budget: int | None = None,
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.regularization = regularization
+        self.margin = margin
+        self.decay = decay
+        self.budget = budget
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _make_plan(self) -> PointwisePlan:
+        return plan(
+            rule(GRADIENT, margin=self.margin),
+            budget=self.budget or 0,
+            eviction=OLDEST,
+            rate=self.learning_rate,
+            rate_decays=self.decay,
+            shrinkage=self.regularization,
+        )
+
+
+class KernelPA(OnlineKernelLearner):
+    """Learns a kernel classifier by the smallest change that gets each example right, at most C (PA-I).
+
+    For each example with loss l = max(0, 1 - y f(x)) > 0::
+
+        weight = y min(C, l / k(x, x))
+
+    Cost of one example: O(vectors n_features). Memory: 8 n_features + 48 bytes a vector, growing by doubling.
+
+    Parameters
+    ----------
+    C : the largest weight. `sample_weight` multiplies it.
+    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+
+    Examples
+    --------
+    >>> from lopsided import KernelPA
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.metrics import auroc
+    >>> stream = four_clusters(random_state=0)
+    >>> learner = KernelPA(gamma=20.0, random_state=0)
+    >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 3)
+    0.933
+    >>> learner.n_support_
+    270
+
+    References
+    ----------
+    K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer, "Online Passive-Aggressive Algorithms", JMLR 7, 2006.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {"C": number(above=0)}
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        gamma: float | str = 1.0,
+        degree: int = 3,
+        coef0: float = 0.0,
+        threshold: float | str = "zero",
+        pos_label: Any = None,
+        shuffle: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.threshold = threshold
+        self.pos_label = pos_label
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _make_plan(self) -> PointwisePlan:
+        return plan(rule(PASSIVE_AGGRESSIVE, cap=self.C))

@@ -1,0 +1,148 @@
+"""What BOMKC and OMKC share: one expansion a kernel, points kept once for all, and a weighted vote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.draws import Draws
+from lopsided.core.geometry.kernels import needs_dots
+from lopsided.core.geometry.points import Rows, empty_points
+from lopsided.core.geometry.shared_points import empty_shared_points
+from lopsided.core.pointwise.expansion import EXPANSION_DIVERGED, SCALE, USED, empty_expansion
+from lopsided.core.pointwise.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
+from lopsided.estimators.kernel.parameters import chosen_pool
+from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.state.arrays import named_arrays, taken
+from lopsided.estimators.state.expansion import (
+    grown_expansion,
+    members_of,
+    restored_expansion,
+    stacked_expansions,
+)
+from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
+from lopsided.estimators.state.shared_points import restored_shared_points, roomier_shared_points
+
+_FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
+_FIRST_COLUMNS = 256
+
+
+class VotingLearner(SupportLearner):
+    """A classifier sum_l theta_l sign f_l(x), one expansion f_l a kernel."""
+
+    kernels: Any
+    discount: float
+    exploration: float
+    zero_vote: int
+    strict: bool
+
+    def _make_plan(self, n_kernels: int, wants_dots: bool) -> VotePlan:
+        """The rule, the budget and the weighting, from the parameters."""
+        raise NotImplementedError
+
+    def _start(self, n_features: int) -> None:
+        kernels = [kernel.compiled() for kernel in chosen_pool(self.kernels)]
+        m = len(kernels)
+        self._plan = self._make_plan(m, any(needs_dots(kernel) for kernel in kernels))
+        slots, columns = _FIRST_ROOM, _FIRST_COLUMNS
+        if self._plan.total:
+            slots = self._plan.total if self._plan.stochastic else max(self._plan.budget.size, 1)
+            columns = self._plan.total if self._plan.stochastic else m * slots
+        self._stack = stacked_expansions([empty_expansion(slots)] * m)
+        self._pool = empty_shared_points(kernels, slots, columns)
+        self._theta = np.full(m, 1.0 / m)
+        self._points = empty_points(n_features, columns)
+        self._make_workspace()
+
+    def _make_workspace(self) -> None:
+        slots, columns = self._stack.weights.shape[1], self._pool.holders.size
+        self._work = empty_vote_scratch(columns, slots, self.n_features_in_)
+        self._unbind()
+
+    _run = staticmethod(vote_run)
+    _score_rows = staticmethod(vote_score_rows)
+
+    def _run_arguments(
+        self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
+    ) -> tuple[Any, ...]:
+        model = (self._stack, self._pool, self._theta, self._points, self._plan)
+        return (*model, rows, signs, costs, draws, self._work, scores)
+
+    def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
+        return self._stack, self._pool, self._theta, self._points, self._plan, rows, self._work, scores
+
+    @property
+    def _draws_a_row(self) -> int:
+        return max(1, self._theta.size * (int(self._plan.trials) + int(self._plan.evictions)))
+
+    def _make_room(self) -> None:
+        slots, columns = self._stack.weights.shape[1], self._pool.holders.size
+        if int(self._stack.tally[:, USED].max()) == slots:
+            slots *= 2
+            self._stack = stacked_expansions([grown_expansion(one, slots) for one in members_of(self._stack)])
+        if self._pool.free_count[0] == 0:
+            columns *= 2
+            self._points = more_columns(self._points, columns)
+        self._pool = roomier_shared_points(self._pool, slots, columns)
+        self._make_workspace()
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return (
+            named_arrays(expansion=self._stack, pool=self._pool) | points_arrays(self._points) | {"theta": self._theta}
+        )
+
+    def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        fixed = bool(self._plan.total)
+        m, slots = self._stack.weights.shape
+        self._stack = restored_expansion(arrays, slots if fixed else None, members=m)
+        capacity = self._pool.holders.size if fixed else taken(arrays, "pool.holders", np.int64, (None,)).size
+        in_use = [one.order[: one.tally[USED]] for one in members_of(self._stack)]
+        self._pool = restored_shared_points(arrays, self._pool, in_use, capacity)
+        self._theta = taken(arrays, "theta", np.float64, (m,))
+        self._points = restored_points(arrays, self.n_features_in_, capacity)
+        self._make_workspace()
+
+    @property
+    def n_diverged_(self) -> int:
+        """How many steps of a kernel were left out because they would have made a weight or a score infinite."""
+        return int(self._stack.tally[:, EXPANSION_DIVERGED].sum())
+
+    @property
+    def kernel_weights_(self) -> Floats:
+        """theta: how much each kernel counts in the vote; they sum to 1 (a copy)."""
+        self._check_started()
+        return self._theta.copy()
+
+    @property
+    def n_support_(self) -> int:
+        """How many support vectors there are, over all kernels."""
+        self._check_started()
+        return int(self._stack.tally[:, USED].sum())
+
+    def _by_class_and_age(self) -> list[npt.NDArray[np.int64]]:
+        """The slots in use by kernel: positives from old to new, then negatives."""
+        orders = [(one, one.order[: one.tally[USED]]) for one in members_of(self._stack)]
+        return [np.concatenate([o[one.signs[o] > 0], o[one.signs[o] < 0]]) for one, o in orders]
+
+    @property
+    def support_vectors_(self) -> list[Floats]:
+        """The support vectors of each kernel (copies): positives from old to new, then negatives."""
+        self._check_started()
+        columns = [self._pool.columns[index, slots] for index, slots in enumerate(self._by_class_and_age())]
+        return [self._vectors_at(held) for held in columns]
+
+    @property
+    def support_weights_(self) -> list[Floats]:
+        """Their weights for each kernel (copies)."""
+        self._check_started()
+        pairs = zip(members_of(self._stack), self._by_class_and_age(), strict=True)
+        return [np.asarray(one.levels[SCALE] * one.weights[slots]) for one, slots in pairs]
+
+    @property
+    def support_signs_(self) -> list[Floats]:
+        """For each kernel +1 for a vector of the rare class and -1 for one of the other (copies)."""
+        self._check_started()
+        return [one.signs[slots] for one, slots in zip(members_of(self._stack), self._by_class_and_age(), strict=True)]

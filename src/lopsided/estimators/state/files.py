@@ -1,0 +1,267 @@
+"""Models as files: one safetensors file of arrays, with everything else as JSON in its header. Never pickle.
+
+A file says which format it has, which version wrote it, the learner's name and parameters, features, labels, the state
+of its generator, and a checksum. Reading it runs no code of the file's choosing: the learner is looked up by name among
+those of this package, its arrays are checked before compiled code sees them, and whatever does not fit is refused with
+a sentence.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.numpy
+
+from lopsided.encoding.schema import Schema
+from lopsided.estimators import LEARNERS
+from lopsided.estimators.base.labels import LabelMap
+from lopsided.estimators.base.randomness import generator_state
+from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
+from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
+from lopsided.kernels import Kernel, kernel_from_json
+from lopsided.version import __version__
+
+FORMAT = 1
+_KEY = "lopsided"
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a model, all of it or nothing: a crash leaves the old file as it was.
+
+    A link stays a link; what is not a file, such as a pipe, is written into.
+    """
+    content = to_bytes(model)
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
+        return
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _settle(target.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Wait until the new name is on the disk too, where folders can be waited for."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def load(path: str | Path) -> Any:
+    """Read a model that `save` wrote. Continuing to learn equals never having stopped."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"The model file {str(path)!r} must be readable. Got: {error.strerror}.") from None
+    return from_bytes(content, source=str(path))
+
+
+def to_bytes(model: Any) -> bytes:
+    """The content of a model file; the same model gives the same bytes."""
+    arrays, description = packed(model)
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ModelFileError(f"The array {name!r} of a model to save must be finite. Got one that is not.")
+    document = {"format": FORMAT, "version": __version__, "model": description}
+    document["checksum"] = checksum(document, arrays)
+    return safetensors.numpy.save(arrays, metadata={_KEY: json.dumps(document, sort_keys=True)})
+
+
+def from_bytes(content: bytes, source: str = "bytes") -> Any:
+    """The model of a file's content."""
+    try:
+        length = int.from_bytes(content[:8], "little")
+        document = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
+        version = document["format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ModelFileError(
+            f"The file {source!r} must be a model written by lopsided's save. Got something else, or a part of one."
+        ) from None
+    if version != FORMAT:
+        raise ModelFileError(
+            f"The model file {source!r} must have format {FORMAT}. Got format {version!r}, written by lopsided "
+            f"{document.get('version')!r}: read it with that version or a newer one."
+        )
+    try:
+        arrays = safetensors.numpy.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise ModelFileError(f"The model file {source!r} must be whole. Got a damaged one: {error}.") from None
+    if document.pop("checksum", None) != checksum(document, arrays):
+        raise ModelFileError(
+            f"The model file {source!r} must match its checksum. Got another: it was changed or damaged."
+        )
+    try:
+        return unpacked(document["model"], arrays)
+    except ModelFileError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, MemoryError, OverflowError) as error:
+        raise ModelFileError(
+            f"The model file {source!r} must describe a model of lopsided. Got one that does not fit: {error}."
+        ) from None
+
+
+def checksum(document: dict[str, Any], arrays: Arrays) -> str:
+    """SHA-256 of everything in a file but itself: it finds accidents, not a forger."""
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(f"{name}|{arrays[name].dtype.str}|{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).data if arrays[name].size else b"")
+    return digest.hexdigest()
+
+
+def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
+    """Arrays and description of a model."""
+    model._check_started()
+    arrays = dict(model._arrays())
+    description: dict[str, Any] = {
+        "learner": type(model).__name__,
+        "parameters": {name: _to_json(value, name) for name, value in _parameters_of(model).items()},
+        "n_features": model.n_features_in_,
+        "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
+    }
+    if hasattr(model, "_labels"):
+        labels = model._labels
+        description["labels"] = {
+            "classes": labels.classes.tolist(), "dtype": labels.classes.dtype.str, "settled": labels.settled,
+        }  # fmt: skip
+    if hasattr(model, "_uniforms"):
+        description["generator"] = generator_state(model._uniforms.rng)
+        arrays["uniforms"] = model._uniforms.unused()
+    if hasattr(model, "_memory"):
+        memory = model._memory
+        arrays |= {
+            "memory.positive": memory.positive,
+            "memory.negative": memory.negative,
+            "memory.counts": memory.counts,
+        }
+    for number, part in enumerate(model._parts() if hasattr(model, "_parts") else []):
+        part_arrays, part_description = packed(part)
+        arrays |= {f"part{number}/{name}": array for name, array in part_arrays.items()}
+        description.setdefault("parts", []).append(part_description)
+    return arrays, description
+
+
+def _parameters_of(model: Any) -> dict[str, Any]:
+    """Those that a learner began with; a scaler has no others than its own."""
+    return model._kept_parameters() if hasattr(model, "_kept_parameters") else model.get_params(deep=False)
+
+
+def unpacked(description: dict[str, Any], arrays: Arrays) -> Any:
+    """The model of such arrays and description."""
+    model = _estimator_from_json({"name": description["learner"], "parameters": description["parameters"]})
+    model._check_parameters()
+    model.n_features_in_ = int(description["n_features"])
+    in_range("n_features", model.n_features_in_, 1, 2**31 - 1)
+    if description["feature_names"] is not None:
+        model.feature_names_in_ = np.array([str(name) for name in description["feature_names"]], dtype=object)
+    if "labels" in description:
+        model._begin(_restored_labels(description["labels"], model.pos_label))
+    if "generator" in description:
+        _restore_common(model, arrays, description["generator"])
+    if description.get("parts"):
+        model._restore_parts(_restored_parts(model, description["parts"], arrays))
+    model._restore(arrays)
+    return model
+
+
+def _restored_parts(model: Any, descriptions: list[dict[str, Any]], arrays: Arrays) -> list[Any]:
+    """The learners that a model is made of, if they are the ones that its parameters ask for."""
+    parts = []
+    for number, (description, expected) in enumerate(zip(descriptions, model._parts(), strict=True)):
+        prefix = f"part{number}/"
+        own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        part = unpacked(description, own)
+        if str(part) != str(expected) or part.n_features_in_ != expected.n_features_in_:
+            raise ModelFileError(
+                f"Part {number} of the model file must be {expected}. Got {part}: the file is damaged."
+            )
+        parts.append(part)
+    return parts
+
+
+def _restored_labels(known: dict[str, Any], pos_label: Any) -> LabelMap:
+    classes = np.array(known["classes"], dtype=np.dtype(known["dtype"]))
+    if classes.dtype.kind not in "biufU" or classes.shape != (2,) or not classes[0] < classes[1]:
+        raise ModelFileError(
+            f"The labels of the model file must be two numbers or words in order. Got {known}: the file is damaged."
+        )
+    return LabelMap(classes, pos_label, settled=bool(known["settled"]))
+
+
+def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> None:
+    uniforms = taken(arrays, "uniforms", np.float64, (None,))
+    if ((uniforms < 0) | (uniforms >= 1)).any():
+        raise ModelFileError(
+            "The array 'uniforms' of the model file must lie in [0, 1). Got others: the file is damaged."
+        )
+    model._uniforms.restore(uniforms, generator)
+    model._memory.positive = taken(arrays, "memory.positive", np.float64, (POSITIVE_RING,))
+    model._memory.negative = taken(arrays, "memory.negative", np.float64, (NEGATIVE_RING,))
+    model._memory.counts = taken(arrays, "memory.counts", np.int64, (2,))
+    in_range("memory.counts", model._memory.counts, 0, 2**62)
+
+
+def _to_json(value: Any, name: str) -> Any:
+    if isinstance(value, Kernel):
+        return {"kernel": value.to_json()}
+    if isinstance(value, Schema):
+        return {"schema": value.to_json()}
+    if isinstance(value, list | tuple):
+        return {"tuple" if isinstance(value, tuple) else "list": [_to_json(part, name) for part in value]}
+    if type(value).__name__ in LEARNERS:
+        parameters = {key: _to_json(part, key) for key, part in value.get_params(deep=False).items()}
+        return {"estimator": {"name": type(value).__name__, "parameters": parameters}}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if name == "random_state":
+        return None  # a generator, whose state is saved apart
+    raise ModelFileError(
+        f"The parameter '{name}' must be a number, a word, a kernel, a learner or a list to be saved. Got {value!r}."
+    )
+
+
+def _from_json(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "kernel" in value:
+        return kernel_from_json(value["kernel"])
+    if "schema" in value:
+        return Schema.from_json(value["schema"])
+    if "estimator" in value:
+        return _estimator_from_json(value["estimator"])
+    parts = [_from_json(part) for part in (value["tuple"] if "tuple" in value else value["list"])]
+    return tuple(parts) if "tuple" in value else parts
+
+
+def _estimator_from_json(description: dict[str, Any]) -> Any:
+    """A learner of this package, looked up by name and not yet started."""
+    name = description["name"]
+    if name not in LEARNERS:
+        raise ModelFileError(f"A model file must hold one of {', '.join(sorted(LEARNERS))}. Got {name!r}.")
+    kind = getattr(importlib.import_module(LEARNERS[name]), name)
+    return kind(**{key: _from_json(value) for key, value in description["parameters"].items()})

@@ -1,0 +1,90 @@
+"""Support points between memory, files and more room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from lopsided.core.geometry.points import Points, Rows, empty_points
+from lopsided.estimators.state.arrays import in_range, taken
+
+
+def points_arrays(points: Points) -> dict[str, npt.NDArray[Any]]:
+    """What a file keeps of them: everything but the scratch."""
+    return {f"points.{name}": array for name, array in points._asdict().items() if name != "lookup"}
+
+
+def restored_points(
+    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, by_non_zeros: bool = False
+) -> Points:
+    """The support points of a file."""
+    empty = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
+    features = taken(arrays, "points.features", np.int32, (capacity, None))
+    width = features.shape[1] if empty.lookup.size else 0
+    points = Points(
+        values=taken(arrays, "points.values", np.float64, empty.values.shape),
+        squared_norms=taken(arrays, "points.squared_norms", np.float64, (capacity,)),
+        features=features,
+        entries=taken(arrays, "points.entries", np.float64, (capacity, width)),
+        n_features=taken(arrays, "points.n_features", np.int64, (capacity,)),
+        lookup=empty.lookup,
+    )
+    in_range("points.features", features, 0, max(n_features - 1, 0))
+    in_range("points.n_features", points.n_features, 0 if empty.lookup.size else -1, features.shape[1])
+    return points
+
+
+def wide_enough(points: Points, rows: Rows) -> Points:
+    """The same points, able to take these rows."""
+    widest = _most_non_zeros(rows, points.lookup.size > 0)
+    capacity, width = points.features.shape
+    if widest <= width:
+        return points
+    return moved_points(points, np.arange(capacity), np.arange(capacity), capacity, max(widest, 2 * width))
+
+
+def _most_non_zeros(rows: Rows, of_dense_rows: bool) -> int:
+    if rows.starts.size:
+        return int(np.diff(rows.starts).max(initial=0))
+    return int(np.count_nonzero(rows.dense, axis=1).max(initial=0)) if of_dense_rows else 0
+
+
+def more_columns(points: Points, capacity: int) -> Points:
+    """The same points with free columns behind them."""
+    columns = np.arange(points.squared_norms.size)
+    return moved_points(points, columns, columns, capacity)
+
+
+def moved_points(
+    points: Points,
+    columns: npt.NDArray[np.int64],
+    target: npt.NDArray[np.int64],
+    capacity: int,
+    width: int | None = None,
+) -> Points:
+    """Some columns at other places, in room for so many."""
+    before = points.features.shape[1]
+    by_non_zeros = points.lookup.size > 0
+    n_features = points.lookup.size if by_non_zeros else points.values.shape[0]
+    moved = empty_points(n_features, capacity, before if width is None else width, by_non_zeros)
+    moved.values[:, target] = points.values[:, columns]
+    moved.squared_norms[target] = points.squared_norms[columns]
+    moved.features[target, :before] = points.features[columns]
+    moved.entries[target, : points.entries.shape[1]] = points.entries[columns]
+    moved.n_features[target] = points.n_features[columns]
+    return moved
+
+
+def vectors_at(points: Points, columns: npt.NDArray[np.int64]) -> Any:
+    """The points of these columns, a row each (a copy): an array, or CSR where they are kept by non-zeros."""
+    if not points.lookup.size:
+        return np.ascontiguousarray(points.values[:, columns].T)
+    counts = points.n_features[columns]
+    held = np.arange(points.features.shape[1]) < counts[:, None]
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    parts = (points.entries[columns][held], points.features[columns][held], starts)
+    return sp.csr_array(parts, shape=(columns.size, points.lookup.size))

@@ -1,0 +1,1 @@
+"""Bytes into numbers and records, compiled."""
