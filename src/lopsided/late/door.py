@@ -53,7 +53,7 @@ def signs_of(y: Any, n_rows: int, known: LabelMap | None, classes: Any, pos_labe
         signs, labels = np.array(y, dtype=np.float64), y.labels if known is None else settle(known, y, pos_label)
     else:
         names = np.asarray(y)
-        missing = _missing(names)
+        missing = missing_labels(names)
         there = names[~missing]
         if names.dtype == object:
             there = np.array(there.tolist())
@@ -67,7 +67,8 @@ def signs_of(y: Any, n_rows: int, known: LabelMap | None, classes: Any, pos_labe
     return signs, labels
 
 
-def _missing(names: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def missing_labels(names: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows have no label: NaN or None."""
     if names.dtype.kind == "f":
         return np.isnan(names)
     if names.dtype.kind == "O":

@@ -22,7 +22,7 @@ from lopsided.late.delay import Delay, Unlabelled
 from lopsided.late.outcomes import Counts, Outcome
 from lopsided.late.playing import Player, learn
 from lopsided.late.rows import Arrays, Floats, stacked
-from lopsided.late.schedule import Schedule, scheduled, threshold_marks
+from lopsided.late.schedule import Schedule, rule_may_move, scheduled, threshold_marks
 from lopsided.late.store import DROPPED, Key, MemoryStore, WaitingRows, WaitingStore
 from lopsided.protocol import Answer
 
@@ -53,11 +53,13 @@ class LateLearner:
     store : where rows wait; None is a `MemoryStore`.
     classes : the two labels, unless the first labels show them.
     capacity : the most rows that may wait, looked at after every call; the oldest are dropped. None: any number.
+    keep_thresholds : whether `thresholds` are kept. One that is found from scores is looked up at every 100th row,
+        because it sorts thousands of them.
 
     Attributes
     ----------
     counts : rows and labels so far, and what became of them.
-    thresholds : the threshold at the time of each row of the latest call, in force when the row came.
+    thresholds : where the decision lay when each row of the latest call came, by the labels known then.
 
     Notes
     -----
@@ -90,12 +92,14 @@ class LateLearner:
         store: WaitingStore | None = None,
         classes: Any = None,
         capacity: int | None = None,
+        keep_thresholds: bool = False,
     ) -> None:
         self.model = model
         self.delay = Delay() if delay is None else Delay.parse(delay)
         self.unlabelled = None if unlabelled is None else Unlabelled.parse(unlabelled)
         self.store = MemoryStore() if store is None else store
         self.capacity = capacity
+        self.keep_thresholds = keep_thresholds
         self.thresholds: Floats = np.zeros(0)
         self._learner = as_late_learner(model)
         self._labels = self._labels_at_first(classes)
@@ -135,6 +139,11 @@ class LateLearner:
     @property
     def _pos_label(self) -> Any:
         return getattr(self.model, "pos_label", None)
+
+    @property
+    def labels(self) -> LabelMap | None:
+        """The two labels, and which one is rare; None while nobody has said."""
+        return self._known_labels()
 
     @property
     def counts(self) -> Counts:
@@ -348,12 +357,11 @@ class LateLearner:
         return door.moments_of(times, n_rows, self._moment)
 
     def _marks(self, n_rows: int) -> list[int]:
-        """Where a threshold is looked up: seldom, for it sorts thousands of scores; and once if it cannot change."""
+        """At which of the next rows the threshold is looked up."""
         rule = self._learner.threshold_rule_
         if not isinstance(rule, str):
             self._threshold = float(rule)
-            return []
-        return [] if rule == "zero" else threshold_marks(self._position, n_rows)
+        return threshold_marks(self._position, n_rows) if self.keep_thresholds and rule_may_move(rule) else []
 
     def _step(self, new: WaitingRows, moments: Floats, prompt: npt.NDArray[np.bool_] | None = None) -> Floats:
         """Score newcomers in order, learning before each what has become due, and keep those that are not due yet."""

@@ -47,6 +47,11 @@ def scheduled(waited: WaitingRows, moments: Floats, new: WaitingRows, prompt: np
     return Schedule(entry[order], at[order])
 
 
+def rule_may_move(rule: str | float) -> bool:
+    """Whether the threshold that a rule finds may change with what is learned."""
+    return isinstance(rule, str) and rule != "zero"
+
+
 def threshold_marks(position: int, n_rows: int) -> list[int]:
     """At which of the next rows a threshold is looked up: the same rows of a stream, in whatever pieces they come.
 
