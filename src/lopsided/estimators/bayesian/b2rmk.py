@@ -13,6 +13,7 @@ from lopsided.bayes.online import combined
 from lopsided.constraints import Constraint, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.kernel.parameters import POOL, chosen_pool
@@ -100,9 +101,10 @@ class B2RMK(Classifier):
         X = dense_rows(rows, self.n_features_in_)
         order = np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)])
         X, signs, weights = X[order], signs[order], weights[order]
-        fit, bounds, converged = fitted(
-            self._pool.matrices(X, X), signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol)
-        )
+        with one_blas_thread:
+            fit, bounds, converged = fitted(
+                self._pool.matrices(X, X), signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol)
+            )
         self._points, self._signs, self._a, self._be = X, signs, fit.m_a, fit.m_be
         self._bounds, self._converged = np.array(bounds), np.array([int(converged)])
         scores = np.empty(order.size)
@@ -110,7 +112,8 @@ class B2RMK(Classifier):
         return scores
 
     def _score(self, rows: Rows) -> Floats:
-        return combined(self._pool, dense_rows(rows, self.n_features_in_), self._points, self._a, self._be)
+        with one_blas_thread:
+            return combined(self._pool, dense_rows(rows, self.n_features_in_), self._points, self._a, self._be)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         parts = (self._points, self._signs, self._a, self._be, self._bounds, self._converged)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 from lopsided.bayes.batch import fitted
 from lopsided.bayes.kernel_pool import KernelPool
@@ -17,6 +15,7 @@ from lopsided.constraints import Constraint, check_parameters, choice, nothing, 
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.bayesian.step import FROM_LABEL, FROM_SCORES, StepPlan
 from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.bayesian.b2rmk import BATCH
@@ -36,12 +35,6 @@ class Limits(NamedTuple):
     warm_up: int
     max_sweeps: int
     tol: float
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """The BLAS libraries that are loaded; to look for them takes milliseconds."""
-    return ThreadpoolController()
 
 
 class OB2RMK(OnlineClassifier):
@@ -167,8 +160,7 @@ class OB2RMK(OnlineClassifier):
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         X = dense_rows(rows, self.n_features_in_)
-        # The matrices are small: threads of the BLAS would wait for each other longer than they work.
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread:
             return np.array([self._learn_row(X[t], float(signs[t]), float(weights[t])) for t in range(signs.size)])
 
     def _learn_row(self, x: Floats, sign: float, weight: float) -> float:
@@ -233,11 +225,15 @@ class OB2RMK(OnlineClassifier):
 
     def _end_fit(self) -> None:
         if not self._has_begun:
-            self._begin_if_possible()
+            with one_blas_thread:
+                self._begin_if_possible()
 
     def _score(self, rows: Rows) -> Floats:
         X = dense_rows(rows, self.n_features_in_)
-        return scores_of(self._posterior, self._pool, X) if self._has_begun else np.zeros(X.shape[0])
+        if not self._has_begun:
+            return np.zeros(X.shape[0])
+        with one_blas_thread:
+            return scores_of(self._posterior, self._pool, X)
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
         """Ranking scores of the current model, as for every learner; with `return_std` also how far to trust them.

@@ -22,6 +22,7 @@ from lopsided.core.features.nystrom import (
 )
 from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pointwise.online_kernel import empty_row_scratch
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
 from lopsided.estimators.kernel.support_learner import SupportLearner
@@ -259,7 +260,8 @@ class NOGD(SupportLearner):
             return
         gram = np.empty((model.signs.size, model.signs.size))
         fill_gram(self._points, self._kernel, self._work, gram)
-        values, vectors = np.linalg.eigh(gram)
+        with one_blas_thread:
+            values, vectors = np.linalg.eigh(gram)
         values, vectors = values[::-1][: self._z.size], vectors[:, ::-1][:, : self._z.size]
         sound = values > max(_SMALLEST_EIGENVALUE * values[0], 0.0)
         roots = np.sqrt(np.where(sound, values, 1.0))

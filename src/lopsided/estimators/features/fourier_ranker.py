@@ -34,6 +34,7 @@ from lopsided.core.features.fourier_ranker import (
 from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.experts import CHANCE
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.estimators.features.class_moments import ClassMoments
@@ -217,7 +218,8 @@ class FourierRanker(CompiledLearner):
         if self._state.tally[DUE]:
             self._solve()
         elif self._state.tally[WAITING] == _BLOCK:
-            self._add_block()
+            with one_blas_thread:
+                self._add_block()
 
     def _end_fit(self) -> None:
         self.solve()
@@ -232,6 +234,10 @@ class FourierRanker(CompiledLearner):
 
     def _solve(self) -> None:
         """Bring the moments and then the weights of every variant up to date."""
+        with one_blas_thread:
+            self._solve_all()
+
+    def _solve_all(self) -> None:
         tally = self._state.tally
         if tally[FIXED]:
             self._add_block()
