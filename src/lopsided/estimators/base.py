@@ -132,8 +132,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
-        y : vector of two labels
-        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+            The rows.
+        y : vector of shape (n_samples,)
+            Their labels, of two classes.
+        sample_weight : vector of shape (n_samples,), optional
+            0 skips a row; any other weight multiplies the cost of its step.
         """
         self._check_parameters()
         with encoding.shape_unchanged_on_error(self):
