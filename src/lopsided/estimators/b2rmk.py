@@ -39,14 +39,14 @@ class B2RMK(Classifier):
 
     Parameters
     ----------
-    kernels : "bayes", "default" or a list of kernels, default="bayes"
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
         The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
         polynomials (x.z)^1, 2, 3.
     max_sweeps : int >= 1, default=200
         Stop after so many sweeps over all factors.
     tol : float >= 0, default=1e-05
         Stop earlier when no training score moves by more than this share of their range.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the scores of the training set, which flatters them, as it does the
         probabilities. "rate:0.01" flags that share of the rows, an alert budget.
@@ -55,7 +55,7 @@ class B2RMK(Classifier):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows first.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Attributes

@@ -35,7 +35,7 @@ class RBP(OnlineKernelLearner):
     ----------
     budget : int >= 1, default=100
         The most support vectors, B.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -45,7 +45,7 @@ class RBP(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -54,7 +54,7 @@ class RBP(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
@@ -120,7 +120,7 @@ class Forgetron(OnlineKernelLearner):
     ----------
     budget : int >= 1, default=100
         The most support vectors, B.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -130,7 +130,7 @@ class Forgetron(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -139,7 +139,7 @@ class Forgetron(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -208,7 +208,7 @@ class BPAS(OnlineKernelLearner):
         The most support vectors, B.
     C : float > 0, default=1.0
         The largest step. `sample_weight` multiplies it.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -218,7 +218,7 @@ class BPAS(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -227,7 +227,7 @@ class BPAS(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -303,10 +303,10 @@ class BOGD(OnlineKernelLearner):
         Step size eta.
     regularization : float >= 0, default=0.001
         How strongly all weights shrink at each step, lambda. They are multiplied by (1 - eta lambda).
-    removal : "oldest" or "uniform", default="oldest"
+    removal : {"oldest", "uniform"}, default="oldest"
         Who leaves when there are too many: the oldest vector, or a random one, the others growing to make up for
         it.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -316,7 +316,7 @@ class BOGD(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -325,7 +325,7 @@ class BOGD(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

@@ -60,13 +60,13 @@ class ExpertPool(OnlineClassifier):
     ----------
     learners : list of learners
         The members. Those whose random_state is None get seeds from the pool's.
-    measure : "auroc", "auprc" or "f1", default="auroc"
+    measure : {"auroc", "auprc", "f1"}, default="auroc"
         The measure, kept online for each member, by which members are weighted; "f1" is that of score > 0.
     sharpness : float >= 0 or infinity, default=20.0
         How much a better measure counts: 20 serves where areas differ by hundredths, 0 counts all alike, infinity
         leaves only the best. For combine="sample" take 1000, the default of `OMCSL`: a draw should not fall on a
         bad member.
-    combine : "weighted", "best" or "sample", default="weighted"
+    combine : {"weighted", "best", "sample"}, default="weighted"
         How the members answer: by a weighted average of their standardised scores, by the best member alone, or by
         a member drawn for each example while learning.
     fade : float > 0 and <= 1, default=1.0
@@ -75,7 +75,7 @@ class ExpertPool(OnlineClassifier):
         The measures are computed again after so many examples. "auto" is 1, and 20 for "auprc".
     n_jobs : int >= 1 or None, default=None
         Threads for batches. None takes one for each core.
-    threshold : float, "auto", "zero", "f1", "gmean" or "rate:SHARE", default="auto"
+    threshold : float or {"auto", "zero", "f1", "gmean", "rate:SHARE"}, default="auto"
         The score above which `predict` answers with the positive label. "auto" is "f1" for combine="weighted",
         whose 0 is an average score, and "zero" otherwise. "zero" is 0. "f1" and "gmean" maximise that measure over
         the latest progressive scores. "rate:0.01" flags that share of the stream, an alert budget.
@@ -84,7 +84,7 @@ class ExpertPool(OnlineClassifier):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the draws of combine="sample" and of the members' seeds. The same int gives the same model; None
         takes fresh entropy.
 

@@ -93,7 +93,7 @@ class FourierRanker(CompiledLearner):
     refresh : int >= 1 or "auto", default="auto"
         The ranking is solved for again after so many examples. "auto" is 200, and at once after each of the first
         20 positives.
-    fade : float > 0 and <= 1, or "auto", default=1.0
+    fade : float > 0 and <= 1 or "auto", default=1.0
         Weight of the past at each new example; 1 keeps everything. "auto" keeps memories of 1 and 0.999 side by
         side and averages them by what each achieves at present, p ~ exp(100 AUROC), measured with fade 0.999.
     linear : float >= 0, default=0.1
@@ -104,7 +104,7 @@ class FourierRanker(CompiledLearner):
         pairs.
     warm_up : int >= 2, default=200
         Number of rows after which the scale of the features is fixed.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -113,7 +113,7 @@ class FourierRanker(CompiledLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the directions, `rng.standard_normal((n_features, H))`, drawn at the first example and scaled. The
         same int gives the same model; None takes fresh entropy.
 

@@ -25,7 +25,7 @@ class KernelPerceptron(OnlineKernelLearner):
 
     Parameters
     ----------
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -35,7 +35,7 @@ class KernelPerceptron(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -44,7 +44,7 @@ class KernelPerceptron(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -105,7 +105,7 @@ class KernelOGD(OnlineKernelLearner):
     ----------
     learning_rate : float > 0, default=0.1
         Step size eta.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -115,7 +115,7 @@ class KernelOGD(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -124,7 +124,7 @@ class KernelOGD(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -196,7 +196,7 @@ class NORMA(OnlineKernelLearner):
         Whether the step size falls: eta_t = eta / sqrt(t) instead of eta.
     budget : int >= 1 or None, default=None
         The most support vectors; the oldest is dropped. None sets no limit.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -206,7 +206,7 @@ class NORMA(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -215,7 +215,7 @@ class NORMA(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -298,7 +298,7 @@ class KernelPA(OnlineKernelLearner):
     ----------
     C : float > 0, default=1.0
         The largest weight that an example can get. `sample_weight` multiplies it.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -308,7 +308,7 @@ class KernelPA(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -317,7 +317,7 @@ class KernelPA(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples

@@ -24,7 +24,7 @@ class OnlinePerceptron(PointwiseLinearLearner):
         Step size eta.
     fit_intercept : bool, default=False
         Whether to learn a bias, as the weight of a feature that is always 1.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -33,7 +33,7 @@ class OnlinePerceptron(PointwiseLinearLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -89,7 +89,7 @@ class OCS(PointwiseLinearLearner):
     ----------
     variant : 1 or 2, default=1
         1 asks a margin of rho of the positives, 2 multiplies their loss by rho.
-    loss : "hinge" or "logistic", default="hinge"
+    loss : {"hinge", "logistic"}, default="hinge"
         The loss whose gradient is followed.
     learning_rate : float > 0, default=0.1
         Step size eta. With `decay` it is eta / sqrt(t) at step t.
@@ -100,7 +100,7 @@ class OCS(PointwiseLinearLearner):
         far.
     fit_intercept : bool, default=False
         Whether to learn a bias, as the weight of a feature that is always 1.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -109,7 +109,7 @@ class OCS(PointwiseLinearLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -188,7 +188,7 @@ class OFO(PointwiseLinearLearner):
 
     Parameters
     ----------
-    loss : "logistic" or "hinge", default="logistic"
+    loss : {"logistic", "hinge"}, default="logistic"
         The loss whose gradient is followed. The probability q is 1 / (1 + exp(-f)) with "logistic", (1 + f) / 2 cut
         to [0, 1] with "hinge".
     learning_rate : float > 0, default=0.1
@@ -197,7 +197,7 @@ class OFO(PointwiseLinearLearner):
         Whether the step size falls as 1 / sqrt(t).
     fit_intercept : bool, default=False
         Whether to learn a bias, as the weight of a feature that is always 1.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, where q = tau: the published
         rule. "f1" and "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that
         share of the stream, an alert budget.
@@ -206,7 +206,7 @@ class OFO(PointwiseLinearLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples

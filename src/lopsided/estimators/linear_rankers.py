@@ -44,7 +44,7 @@ class OPAUC(LinearLearner):
         Number of columns of the sketch of each covariance. None keeps the covariance itself.
     fit_intercept : bool, default=False
         Accepted by all linear learners. Pairs do not see a bias, so here it stays 0.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -53,7 +53,7 @@ class OPAUC(LinearLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the sketch, which draws `rng.standard_normal(rank) / sqrt(rank)` for each example. Without `rank`
         only `shuffle` draws.
 
@@ -159,7 +159,7 @@ class OAM(LinearLearner, ExampleKeeper):
 
     Parameters
     ----------
-    variant : "seq" or "gra", default="seq"
+    variant : {"seq", "gra"}, default="seq"
         Learn from the pairs one after the other, or from all of them in one gradient step.
     C : float > 0, default=0.1
         The largest step. On features of unit scale 1e-4 to 1e-2 is often better than the published 0.1.
@@ -168,7 +168,7 @@ class OAM(LinearLearner, ExampleKeeper):
         The most examples kept of each class, B.
     fit_intercept : bool, default=False
         Accepted by all linear learners. Pairs do not see a bias, so here it stays 0.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -177,7 +177,7 @@ class OAM(LinearLearner, ExampleKeeper):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

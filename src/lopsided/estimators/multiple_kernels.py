@@ -50,7 +50,7 @@ class BOMKC(VotingLearner):
 
     Parameters
     ----------
-    kernels : "default", "bayes" or a list of kernels, default="default"
+    kernels : list of kernels or {"default", "bayes"}, default="default"
         The pool. "default" is 16 kernels: Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3.
         "bayes" is 13 Gaussians and 5 normalised polynomials.
     learning_rate : float > 0, default=0.1
@@ -63,14 +63,14 @@ class BOMKC(VotingLearner):
         Share of its weight that a kernel keeps when it was wrong, gamma.
     exploration : float from 0 to 1, default=0.001
         Smallest chance of a kernel to learn from an example, delta.
-    zero_vote : -1, 0 or 1, default=1
+    zero_vote : 1 or 0 or -1, default=1
         How a kernel whose score is 0 votes.
     unit_norm : bool, default=False
         Whether k(x, x) = 1 is taken in the step, as the authors' program does.
     strict : bool, default=False
         Whether a kernel is discounted only for y f < 0, as printed. A kernel that always says 0 then ends up
         dominating.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -79,7 +79,7 @@ class BOMKC(VotingLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
@@ -185,13 +185,13 @@ class OMKC(VotingLearner):
 
     Parameters
     ----------
-    kernels : "default", "bayes" or a list of kernels, default="default"
+    kernels : list of kernels or {"default", "bayes"}, default="default"
         The pool. "default" is 16 kernels: Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3.
         "bayes" is 13 Gaussians and 5 normalised polynomials.
-    variant : "DD", "SD" or "U", default="DD"
+    variant : {"DD", "SD", "U"}, default="DD"
         "DD": every kernel learns from every example, wrong ones lose weight. "SD": kernels learn by chance, the
         better the likelier. "U": all kernels weigh the same (perceptron without a budget only).
-    base : "perceptron", "pa", "rbp", "forgetron", "bogd" or "bpas", default="perceptron"
+    base : {"perceptron", "pa", "rbp", "forgetron", "bogd", "bpas"}, default="perceptron"
         The learner of each kernel: one of the first two without a budget, one of the last four with a budget.
     budget : int >= 1 or None, default=None
         The most support vectors of all kernels together, B. None sets no limit.
@@ -205,14 +205,14 @@ class OMKC(VotingLearner):
         Share of its weight that a kernel keeps when it was wrong, gamma.
     exploration : float from 0 to 1, default=0.001
         Smallest chance of a kernel to learn from an example, delta.
-    zero_vote : -1, 0 or 1, default=1
+    zero_vote : 1 or 0 or -1, default=1
         How a kernel whose score is 0 votes.
     unit_norm : bool, default=False
         Whether k(x, x) = 1 is taken in the step, as the authors' program does.
     strict : bool, default=False
         Whether a kernel is discounted only for y f < 0, as printed. A kernel that always says 0 then ends up
         dominating.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -221,7 +221,7 @@ class OMKC(VotingLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

@@ -68,9 +68,9 @@ class OB2RMK(OnlineClassifier):
 
     Parameters
     ----------
-    variant : "default" or "published", default="default"
+    variant : {"default", "published"}, default="default"
         "published" is the publication to the letter; `start` and `refit` are then ignored.
-    kernels : "bayes", "default" or a list of kernels, default="bayes"
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
         The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
         polynomials (x.z)^1, 2, 3.
     budget : int >= 1, default=100
@@ -84,7 +84,7 @@ class OB2RMK(OnlineClassifier):
     warm_up : int >= 2, default=40
         The batch fit runs at the first example from this number on at which both classes have been seen. Until then
         scores are 0.
-    start : "scores" or "label", default="scores"
+    start : {"scores", "label"}, default="scores"
         Where a step starts from: the scores, with priors Ga(1, 1) of the precisions, or the label, with Ga(10, 1).
     refit : int >= 1 or None, default=100
         Fit what the buffers hold again after so many examples (unweighted). None never does.
@@ -92,7 +92,7 @@ class OB2RMK(OnlineClassifier):
         The batch fit stops after so many sweeps.
     tol : float >= 0, default=1e-05
         The batch fit stops earlier when no training score moves by more than this share of their range.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -101,7 +101,7 @@ class OB2RMK(OnlineClassifier):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples

@@ -45,9 +45,9 @@ class OILK(ExampleKeeper):
         Step size eta, which is also the share by which all weights shrink at each step.
     budget : int >= 1, default=200
         The most support vectors of both classes together, N.
-    policy : "fifo" or "reservoir", default="fifo"
+    policy : {"fifo", "reservoir"}, default="fifo"
         Who leaves a full buffer: the oldest vector, or a random one with probability budget / t.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -57,7 +57,7 @@ class OILK(ExampleKeeper):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -66,7 +66,7 @@ class OILK(ExampleKeeper):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

@@ -54,9 +54,9 @@ class OMCSL(ColumnsLearner):
     ----------
     n_costs : int >= 1, default=9
         How many costs of a missed positive are tried side by side, K.
-    loss : "hinge" or "logistic", default="hinge"
+    loss : {"hinge", "logistic"}, default="hinge"
         The loss whose gradient is followed.
-    measure : "f1", "auroc" or "auprc", default="f1"
+    measure : {"f1", "auroc", "auprc"}, default="f1"
         The measure, kept online for each column, by which the best column is chosen.
     sharpness : float >= 0 or infinity, default=1000.0
         How much a better measure counts, gamma. The columns differ by hundredths, so 10 is nearly uniform; infinity
@@ -71,16 +71,16 @@ class OMCSL(ColumnsLearner):
         The measures are computed again after so many examples.
     average : bool, default=False
         Whether to answer with the average of the column over time instead of its last state.
-    key : "centred", "sigmoid" or "float", default="centred"
+    key : {"centred", "sigmoid", "float"}, default="centred"
         How scores are put into bins for "auroc" and "auprc"; see `lopsided.metrics.AUROC`.
     n_bins : int >= 2, default=1000
         Number of bins. Only for key="sigmoid".
-    interpolation : "trapezoid" or "step", default="trapezoid"
+    interpolation : {"trapezoid", "step"}, default="trapezoid"
         How the points of the precision-recall curve are joined: by straight lines, or by steps, which is average
         precision. Only for measure="auprc".
     fit_intercept : bool, default=False
         Whether to learn a bias, as the weight of a feature that is always 1.
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -89,7 +89,7 @@ class OMCSL(ColumnsLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

@@ -28,7 +28,7 @@ class Projectron(OnlineKernelLearner):
     tol : float >= 0, default=1e-08
         An example nearer to the span of the vectors than this share of its squared length is projected even if
         there is room.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -38,7 +38,7 @@ class Projectron(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -47,7 +47,7 @@ class Projectron(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples
@@ -115,7 +115,7 @@ class ProjectronPP(Projectron):
     tol : float >= 0, default=1e-08
         An example nearer to the span of the vectors than this share of its squared length is projected even if
         there is room.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -125,7 +125,7 @@ class ProjectronPP(Projectron):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -134,7 +134,7 @@ class ProjectronPP(Projectron):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Only used by `shuffle`: learning itself draws nothing.
 
     Examples

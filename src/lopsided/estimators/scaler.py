@@ -33,7 +33,7 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kind : "standard" or "minmax", default="standard"
+    kind : {"standard", "minmax"}, default="standard"
         "standard" is (x - mean) / deviation, "minmax" is (x - lowest) / (highest - lowest).
     center : bool, default=True
         Whether "standard" subtracts the mean. CSR input needs False, which keeps zeros zero.

@@ -51,7 +51,7 @@ class SPA(OnlineKernelLearner):
         Whether to answer with the average of all classifiers so far, (1/T) sum f_t, or with the last one.
     budget : int >= 1 or None, default=None
         The most support vectors ever. None sets no limit: their expected number grows with the stream.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -61,7 +61,7 @@ class SPA(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -70,7 +70,7 @@ class SPA(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
@@ -163,7 +163,7 @@ class OSKL(OnlineKernelLearner):
         How rarely examples are let in, G: the larger, the fewer vectors, each with a larger weight.
     average : bool, default=True
         Whether to answer with the average of all classifiers so far, (1/T) sum f_t, or with the last one.
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`, default="rbf"
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
         How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
         object, which brings its own parameters.
     gamma : float > 0 or "auto", default=1.0
@@ -173,7 +173,7 @@ class OSKL(OnlineKernelLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
-    threshold : float, "zero", "f1", "gmean" or "rate:SHARE", default="zero"
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
         stream, an alert budget.
@@ -182,7 +182,7 @@ class OSKL(OnlineKernelLearner):
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
     shuffle : bool, default=False
         Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
-    random_state : int, numpy.random.Generator or None, default=None
+    random_state : int or numpy.random.Generator or None, default=None
         Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples

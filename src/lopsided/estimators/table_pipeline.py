@@ -118,7 +118,7 @@ class TablePipeline(_FilePipeline):
     ----------
     schema : Schema, default=None
         What the columns are, such as `lopsided.encoding.infer_schema` finds in the first rows. It must be given.
-    scaler : OnlineScaler, "none" or None, default=None
+    scaler : OnlineScaler or "none" or None, default=None
         Scales the numbers of every row. None is OnlineScaler(), "none" leaves numbers as they are.
     learner : learner or None, default=None
         Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the

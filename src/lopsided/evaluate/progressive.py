@@ -83,7 +83,7 @@ def progressive(
         Needed if the first batch does not show both labels and they are not 0, 1, -1 or bool.
     every : int >= 1, default=1000
         Examples between two records. A record sorts all scores so far, O(n log n).
-    threshold : float, "zero", "f1", "gmean", "rate:SHARE" or None, default=None
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"} or None, default=None
         None judges F1 by the learner's own decision. The others judge any learner alike, the last three by a threshold
         kept online from its progressive scores, so that two learners can be compared fairly.
     """

@@ -138,7 +138,7 @@ class AUROC(_BinnedArea):
 
     Parameters
     ----------
-    key : "centred", "sigmoid" or "float", default="centred"
+    key : {"centred", "sigmoid", "float"}, default="centred"
         How a score finds its bin: around the median of the first scores; by n_bins even steps of 1/(1 + exp(-score)),
         good for log-odds only; or log-linear around 0.
     n_bins : int >= 2, default=1000
@@ -181,14 +181,14 @@ class AUPRC(_BinnedArea):
 
     Parameters
     ----------
-    key : "centred", "sigmoid" or "float", default="centred"
+    key : {"centred", "sigmoid", "float"}, default="centred"
         How a score finds its bin: around the median of the first scores; by n_bins even steps of 1/(1 + exp(-score)),
         good for log-odds only; or log-linear around 0.
     n_bins : int >= 2, default=1000
         Number of bins. Only for key="sigmoid".
     fade : float > 0 and <= 1, default=1.0
         Weight of the past at each new example. 1 keeps everything; 1 - 2/w forgets about as a window of w does.
-    interpolation : "trapezoid" or "step", default="trapezoid"
+    interpolation : {"trapezoid", "step"}, default="trapezoid"
         "trapezoid" joins the points of the curve by straight lines, "step" is average precision, which never promises
         more than a threshold can give.
 
