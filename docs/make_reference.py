@@ -28,7 +28,10 @@ ELSEWHERE = {
     "CHANGELOG.md": "changes.md",
     "benchmarks/README.md": "benchmarks.md",
 }
-MODULES = ("metrics", "kernels", "datasets", "encoding", "streams", "evaluate", "checks")
+# What a browser would load from elsewhere.
+REMOTE = re.compile(
+    r'<(?:script|img|link|iframe|source)\b[^>]*\b(?:src|href)="?(?:https?:)?//|url\(["\']?(?:https?:)?//|@import'
+)
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 SECTION = re.compile(r"^<!-- section: (?P<file>\S+): (?P<heading>.+) -->$", re.MULTILINE)
 # Names in plain code that have a page: not inside of links, headings or blocks of code.
@@ -52,6 +55,13 @@ def functions() -> list[str]:
     return [name for name in package.__all__ if name not in learners() and not name.startswith("__")]
 
 
+@functools.cache
+def modules() -> list[str]:
+    """The public modules: those that the package lists, and the checks."""
+    package = importlib.import_module("lopsided")
+    return [*sorted(set(dir(package)) - set(package.__all__)), "checks"]
+
+
 def first_sentence(text: str | None) -> str:
     return " ".join((text or "").strip().split("\n\n")[0].split())
 
@@ -63,7 +73,7 @@ def reference_pages() -> dict[str, str]:
         found[f"reference/{name}.md"] = f"::: lopsided.{name}\n"
     for name in functions():
         found[f"reference/{name}.md"] = f"::: lopsided.{name}\n"
-    for name in MODULES:
+    for name in modules():
         found[f"reference/{name}.md"] = _module_page(name)
     return found
 
@@ -89,7 +99,7 @@ def _overview() -> str:
     package = importlib.import_module("lopsided")
     lines += [f"| [`{name}`]({name}.md) | {first_sentence(getattr(package, name).__doc__)} |" for name in functions()]
     lines += ["", "## Modules", "", "| module | what is in it |", "|---|---|"]
-    for name in MODULES:
+    for name in modules():
         module = importlib.import_module(f"lopsided.{name}")
         lines.append(f"| [`lopsided.{name}`]({name}.md) | {first_sentence(module.__doc__)} |")
     return "\n".join(lines) + "\n"
@@ -159,7 +169,7 @@ def on_config(config: Any) -> Any:
         "reference/index.md",
         {"Learners": [{name: f"reference/{name}.md"} for name in names]},
         {"Functions": [{name: f"reference/{name}.md"} for name in functions()]},
-        {"Modules": [{f"lopsided.{name}": f"reference/{name}.md"} for name in MODULES]},
+        {"Modules": [{f"lopsided.{name}": f"reference/{name}.md"} for name in modules()]},
     ]
     tables = sorted(path.stem for path in (DOCS / "evidence/tables").glob("*.md") if path.stem != "README")
     evidence = [
@@ -193,6 +203,13 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if path.startswith("reference/"):
         return markdown
     return with_sections(relinked(markdown, source, path), path)
+
+
+def on_post_build(config: Any) -> None:
+    """The site must not fetch anything."""
+    for path in Path(config.site_dir).rglob("*"):
+        if path.suffix in (".html", ".css") and (found := REMOTE.search(path.read_text())):
+            raise ValueError(f"A page must load nothing from elsewhere, {path} has {found[0]!r}.")
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

@@ -105,9 +105,9 @@ class FourierRanker(CompiledLearner):
     warm_up : int >= 2, default=200
         Number of rows after which the scale of the features is fixed.
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
-        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
-        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
-        stream, an alert budget.
+        The score above which `predict` answers with the positive label. "zero" is 0, half-way between the mean
+        scores of the two classes. "f1" and "gmean" maximise that measure over the latest progressive scores.
+        "rate:0.01" flags that share of the stream, an alert budget.
     pos_label : label or None, default=None
         The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
