@@ -40,17 +40,41 @@ class B2RMK(Classifier):
 
     Parameters
     ----------
-    kernels : "bayes" (13 Gaussians and 5 normalised polynomials), "default", or a list of kernels.
-    max_sweeps : stop after so many.
-    tol : stop earlier when no training score moves by more than tol times their range.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`; thresholds and probabilities rest on the scores of the
-        training set, which flatters them. Nothing is random.
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
+        The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
+        polynomials (x.z)^1, 2, 3.
+    max_sweeps : int >= 1, default=200
+        Stop after so many sweeps over all factors.
+    tol : float >= 0, default=1e-05
+        Stop earlier when no training score moves by more than this share of their range.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the scores of the training set, which flatters them, as it does the
+        probabilities. "rate:0.01" flags that share of the rows, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows first.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Attributes
     ----------
-    kernel_weights_ : <e>. support_weights_ : <a>, for `support_vectors_`, the training set: positives, then negatives.
-    support_signs_ : their classes. `lopsided.report.figures.weights_figure(model)` draws both kinds of weights.
-    elbo_ : the evidence lower bound after each sweep. n_sweeps_, converged_.
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean weight <e> of each kernel. `lopsided.report.figures.weights_figure(model)` draws them and <a>.
+    support_vectors_ : array of shape (n_samples, n_features)
+        The training set: positives, then negatives.
+    support_weights_ : array of shape (n_samples,)
+        The mean weight <a> of each of them.
+    support_signs_ : array of shape (n_samples,)
+        Their classes, +1 for the rare one.
+    elbo_ : array of shape (n_sweeps_,)
+        The evidence lower bound after each sweep.
+    n_sweeps_ : int
+        How many sweeps were made.
+    converged_ : bool
+        Whether `tol` was reached before `max_sweeps`.
 
     Examples
     --------

@@ -60,17 +60,41 @@ class OB2RMK(OnlineClassifier):
 
     Parameters
     ----------
-    variant : "default", or "published", the publication to the letter: `start` and `refit` are ignored.
-    start : where a step starts from, "scores" (priors of the precisions Ga(1, 1)) or "label" (Ga(10, 1)).
-    refit : fit what the buffers hold anew after so many examples (unweighted), or None for never.
-    kernels : as for `B2RMK`.
-    budget : support vectors of each class.
-    n_neighbors : k.
-    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
-    n_iterations : of the updates in a step; it acts as a step size, 30 is not convergence.
-    warm_up : the batch fit runs at the first example from this number on at which both classes have been seen.
-    max_sweeps, tol : of the batch fit.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`. Nothing is random.
+    variant : {"default", "published"}, default="default"
+        "published" is the publication to the letter; `start` and `refit` are then ignored.
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
+        The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
+        polynomials (x.z)^1, 2, 3.
+    budget : int >= 1, default=100
+        The most support vectors of each class.
+    n_neighbors : int >= 1, default=3
+        How many nearest opposite vectors a step compares the example with, k.
+    C : float > 0, default=1.0
+        Cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    n_iterations : int >= 1, default=30
+        Updates of all factors in a step. It acts as a step size: 30 is not convergence.
+    warm_up : int >= 2, default=40
+        The batch fit runs at the first example from this number on at which both classes have been seen. Until then
+        scores are 0.
+    start : {"scores", "label"}, default="scores"
+        Where a step starts from: the scores, with priors Ga(1, 1) of the precisions, or the label, with Ga(10, 1).
+    refit : int >= 1 or None, default=100
+        Fit what the buffers hold again after so many examples (unweighted). None never does.
+    max_sweeps : int >= 1, default=200
+        The batch fit stops after so many sweeps.
+    tol : float >= 0, default=1e-05
+        The batch fit stops earlier when no training score moves by more than this share of their range.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -87,7 +111,8 @@ class OB2RMK(OnlineClassifier):
 
     References
     ----------
-    As for `B2RMK`; the online form with two buffers is of the same publication.
+    C. Du, C. Du, G. Long, Q. He, Y. Li, "Online Bayesian Multiple Kernel Bipartite Ranking", UAI 2016, which has both
+    the batch model of `B2RMK` and this online form with two buffers.
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = BATCH | {
@@ -236,7 +261,7 @@ class OB2RMK(OnlineClassifier):
             return scores_of(self._posterior, self._pool, X)
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
-        """Ranking scores of the current model, as for every learner; with `return_std` also how far to trust them.
+        """Ranking scores of the current model, shifted by `threshold_`; with `return_std` also how far to trust them.
 
         The second array is the posterior's standard deviation of each score times one factor, which makes it, seen
         through the ranks among negatives, as large as what the ranks of the latest examples turned out to be off.
