@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from lopsided.constraints import ParameterError
 from lopsided.labels import LabelMap, Signs
 from lopsided.late import Delay, LateLearner, Unlabelled
 from lopsided.late.door import signs_of
@@ -126,14 +127,16 @@ class Race:
     def step(self, X: Any, y: Any, times: Any = None) -> None:
         """Let all that are left score and learn some rows."""
         pos_label = getattr(self.racers[0].model, "pos_label", None)
-        signs, self._labels = signs_of(y, X.shape[0], self._labels, self._classes, pos_label)
-        start = 0
+        signs, labels = signs_of(y, X.shape[0], self._labels, self._classes, pos_label)
+        if labels is None:
+            raise ParameterError("The 'classes' of a race must be named if its first rows have no labels. Got None.")
+        self._labels, start = labels, 0
         while start < signs.size:
             # Rows are cut where a decision is due, so that it does not depend on the pieces in which they come.
             stop = min(signs.size, start + self._next_cut - self.n_rows)
             rows = slice(start, stop)
-            when = None if times is None else times[rows]
-            self._each(partial(Racer.step, X=X[rows], y=Signs.of(signs[rows], self._labels), times=when))
+            y, when = Signs.of(signs[rows], labels), None if times is None else times[rows]
+            self._each(partial(Racer.step, X=X[rows], y=y, times=when))
             self.n_rows += stop - start
             self.positives += int(np.count_nonzero(signs[rows] > 0))
             start = stop
