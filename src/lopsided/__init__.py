@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     from lopsided.estimators.features import *  # noqa: F403
     from lopsided.estimators.kernel import *  # noqa: F403
     from lopsided.estimators.linear import *  # noqa: F403
+    from lopsided.estimators.state.files import from_bytes as from_bytes
     from lopsided.estimators.state.files import load as load
 
 _HOME: dict[str, str] = {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
     "OnlineClassifier": "lopsided.estimators.base.online",
+    "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
 }
-_MODULES = ("checks", "datasets", "encoding", "estimators", "evaluate", "kernels", "metrics", "streams")
+_MODULES = (
+    "checks", "datasets", "encoding", "estimators", "evaluate", "kernels", "labels", "metrics", "protocol", "streams",
+)  # fmt: skip
 
 _NAMES = sorted(["__version__", "register", *_HOME, *registry.names()])
 if not TYPE_CHECKING:  # who would not understand a list that is computed, and needs none
