@@ -29,7 +29,7 @@ class Entry:
     on_command_line: bool = True  # `--learner` may name it
     takes_tables: bool = False  # rows are columns of a table by a schema, not vectors of numbers
     sparse: Claim = True  # takes CSR rows and learns the same from them
-    bounded: Claim = True  # holds no more bytes after a million rows than after one
+    bounded: Claim = True  # holds no more bytes after a million rows than after a hundred
     random: Claim = False  # its seed makes a difference
     keeps_vectors: Claim = False  # has support_vectors_ and n_support_
     linear: bool = False  # has coef_, weights of features

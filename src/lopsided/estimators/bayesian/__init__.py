@@ -16,14 +16,15 @@ def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entr
     return Entry(name, f"lopsided.estimators.bayesian.{file}", "bayesian", trials, keeps_vectors=True, **claims)
 
 
-_FEW_SWEEPS = {"kernels": trial_parts.two_kernels, "max_sweeps": 5}
+_QUICK = {"kernels": trial_parts.two_kernels, "max_sweeps": 3}
+_QUICK_STEPS = _QUICK | {"n_iterations": 1, "budget": 6}
 
 ENTRIES: tuple[Entry, ...] = (
-    _entry("B2RMK", "b2rmk", _FEW_SWEEPS, online=False, on_command_line=False, bounded=False),
+    _entry("B2RMK", "b2rmk", _QUICK, online=False, on_command_line=False, bounded=False),
     _entry(
         "OB2RMK",
         "ob2rmk",
-        {**_FEW_SWEEPS, "n_iterations": 3, "budget": 15},
-        {**_FEW_SWEEPS, "n_iterations": 3, "budget": 10, "variant": "published", "warm_up": 20},
+        _QUICK_STEPS | {"warm_up": 78, "refit": 9},
+        _QUICK_STEPS | {"warm_up": 80, "variant": "published", "kernels": trial_parts.three_kernels},
     ),
 )

@@ -64,7 +64,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "MultiKernelKOIL",
         "multikernel_koil",
-        {},
+        {"budget": 4},
         {"kernels": trial_parts.three_kernels, "budget": 9},
         {"kernels": trial_parts.two_kernels, "policy": "unbounded"},
         bounded=_evicts,
