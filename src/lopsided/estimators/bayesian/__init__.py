@@ -25,6 +25,5 @@ ENTRIES: tuple[Entry, ...] = (
         "OB2RMK",
         "ob2rmk",
         _QUICK_STEPS | {"warm_up": 78, "refit": 9},
-        _QUICK_STEPS | {"warm_up": 80, "variant": "published", "kernels": trial_parts.three_kernels},
     ),
 )
