@@ -121,7 +121,7 @@ def test_compilation_is_announced_once_and_only_if_there_is_any():
         (
             "bad.csv",
             "x,class\n1,0\n2,1\n3,2\n",
-            "must hold two different labels (or --positive must say which one is looked for), got 3 labels:",
+            "must hold two different labels (or the positive label must be named), got 3 labels:",
         ),
         ("bad.csv", "x,class\n", "The file bad.csv must have at least one row of data, got none."),
         ("bad.csv", "", "The file bad.csv must have a header and rows of data, got nothing."),

@@ -140,7 +140,7 @@ def test_rows_are_not_written_below_a_header_that_is_not_theirs(lopsided, refuse
     learned(lopsided, "1.csv", "2.csv", "--label", "y", "-o", "m")  # columns are found by their names
     for other, got in (("2.csv", "another"), ("3.ndjson", "none")):
         done = lopsided("score", "m", "1.csv", other, "-o", "out.csv")
-        assert done.returncode == 2 and done.stderr.endswith(f"as they came (or --keep none), got {got}.\n")
+        assert done.returncode == 2 and done.stderr.endswith(f"as they came, got {got}; see --keep.\n")
         assert lopsided("score", "m", "1.csv", other, "--keep", "none").returncode == 0
     assert "must be NDJSON" in refused("score", "m", "3.ndjson", "1.csv", "-o", "out.ndjson")
     assert not any(tmp_path.glob("out*"))
@@ -294,14 +294,23 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
             ["learn", "payments.csv", "-o", "m", "--ignore", "colour"],
             "must be among id, amount, country, when, kind, got",
         ),
-        (["learn", "payments.csv", "-o", "m", "--delimiter", "ab"], "--delimiter must be one character"),
+        (
+            ["learn", "payments.csv", "-o", "m", "--delimiter", "ab"],
+            "a line end, got 'ab'; see --delimiter.",
+        ),
         (["learn", "payments.csv", "--resume", "payments.csv"], "must be a model written by lopsided's save"),
         (["score", "python", "payments.csv"], "must know the columns of its files"),
         (["score", "sparse", "payments.csv"], "must be LIBSVM as the model has learned from, got a table"),
         (["score", "saved", "people.csv"], "must hold the column 'amount', got only x1, x2, kind"),
         (["score", "saved", "payments.csv", "-o", "payments.csv"], "must not be one of the files that are read"),
-        (["score", "saved", "payments.csv", "--keep", "id"], "--keep id must have a model that was learned with --id"),
-        (["score", "saved", "payments.csv", "--format", "parquet"], "must name a file for the format parquet"),
+        (
+            ["score", "saved", "payments.csv", "--keep", "id"],
+            "must know which column is the identifier",
+        ),
+        (
+            ["score", "saved", "payments.csv", "--format", "parquet"],
+            "for the format parquet, got standard output",
+        ),
         (["learn", "payments.csv", "--resume", "saved", "--set", "C=1"], "--set must not be given with --resume"),
     ],
 )

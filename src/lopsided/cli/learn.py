@@ -141,13 +141,15 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
             for portion in interrupts.over(feed.slices(min(SLICE, checkpoint))):
                 if delay:
                     stepper.times = portion.times
-                scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
+                    scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
+                else:
+                    scores = model.progressive_scores(portion.X, portion.y)
                 is_positive = portion.signs > 0
                 roc.update_many(is_positive, scores)
                 precision_recall.update_many(is_positive, scores)
                 positives += int(is_positive.sum())
                 since_saved += scores.size
-                if since_saved >= checkpoint and model._started:
+                if since_saved >= checkpoint and model.started_:
                     model.save(target)
                     since_saved = 0
                 status.advance(scores.size, feed.progress, AUROC=roc.value)
@@ -178,7 +180,7 @@ def _summary(
     from lopsided.cli.models import as_json, parameters_of, scale_in_words
 
     assert feed.labels is not None
-    learner = model._given_learner()
+    learner = model.final_learner
     return {
         "model": target,
         "bytes": os.path.getsize(target),

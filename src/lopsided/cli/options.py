@@ -13,7 +13,6 @@ import click
 from lopsided.cli.learners import learner_names
 
 CONFIG_HERE = "lopsided.toml"
-DEFAULT_QUARANTINE = "bad-rows.ndjson"
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -124,12 +123,14 @@ _reading = _stacked(
         show_default=True,
         help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
     ),
-    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are appended. Default: {DEFAULT_QUARANTINE}."),
+    click.option("--quarantine", metavar="FILE", help="Where bad rows are appended. Default: bad-rows.ndjson."),
 )
 
 reading = _stacked(_format_of_files("--format"), _reading, _sparing_inputs("output", "report", "quarantine"))
-# For a command with rows as its output, whose format is --format, and which looks after that file itself.
-reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading, _sparing_inputs("quarantine"))
+# For a command with rows as its output, whose format is --format.
+reading_beside_an_output = _stacked(
+    _format_of_files("--input-format"), _reading, _sparing_inputs("output", "quarantine")
+)
 
 columns = _stacked(
     click.option(
@@ -138,7 +139,7 @@ columns = _stacked(
     click.option(
         "--positive",
         metavar="VALUE",
-        help="The label that is looked for, against all others. Default: the rarer of the first rows.",
+        help="The positive label, against all others. Default: the rarer one of the first rows.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
     click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds; for --delay and alerts a day."),

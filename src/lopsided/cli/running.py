@@ -28,7 +28,7 @@ def check_inputs_survive(options: Mapping[str, Any], written: Iterable[str]) -> 
 
     Only --output may be the model of --resume, which goes on in its own file.
     """
-    from lopsided.cli.bad_rows import quarantine_path
+    from lopsided.feeds.bad_rows import quarantine_path
 
     for name in written:
         target = options.get(name)
@@ -55,8 +55,8 @@ def announce(feed: Feed, model: Any) -> None:
     assert feed.labels is not None
     other = "all others" if feed.labels.negative is None else feed.labels.negative
     click.echo(
-        f"{type(model._given_learner()).__name__} on {feed.name}: {feed.n_features:,} features, "
-        f"looking for {feed.labels.positive} (not {other})",
+        f"{type(model.final_learner).__name__} on {feed.name}: {feed.n_features:,} features, "
+        f"positive label {feed.labels.positive} (against {other})",
         err=True,
     )
     if feed.schema is not None:
