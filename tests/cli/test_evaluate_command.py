@@ -151,7 +151,7 @@ def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, s
         (["people.csv", "--scale", "log"], "'log' is not one of 'standard', 'minmax', 'none'"),
         (["people.svm", "--scale", "minmax"], "must be standard or none"),
         (["people.csv", "--seed", "-1"], "--seed"),
-        (["people.csv", "--report", "no/where.html"], "must lie in a directory that exists"),
+        (["people.csv", "--report", "no/where.html"], "--report must be a file in a directory that can be written to"),
         (["people.csv", "people.svm"], "must be of the same format as people.csv (table), got a LIBSVM file."),
     ],
 )

@@ -133,7 +133,7 @@ def test_what_cannot_be_written_is_said_and_the_old_file_stays(refused, tmp_path
         ),
     ):
         second = write("2.parquet", [{"a": 1, "b": 2} | more])
-        assert refused("score", "m", first, second, "-o", "out.parquet").startswith(sentence)
+        assert refused("score", "m", first, second, "-o", "out.parquet", "--force").startswith(sentence)
     assert refused("score", "m", first, "--keep", "id").startswith(
         "The file 1.parquet must hold the column 'name', which is to be kept, got only a, b, when; see --keep."
     )
@@ -154,7 +154,7 @@ def test_a_second_ctrl_c_leaves_the_old_file(lopsided, tmp_path, write, monkeypa
         (tmp_path / f"out.{out}").write_text("old")
         with monkeypatch.context() as patched:
             patched.setattr(lp.TablePipeline, "answer", impatient)
-            assert lopsided("score", "m", source, "-o", f"out.{out}").returncode == 130
+            assert lopsided("score", "m", source, "-o", f"out.{out}", "--force").returncode == 130
         assert (tmp_path / f"out.{out}").read_text() == "old" and not list(tmp_path.glob("*.part"))
 
 

@@ -62,12 +62,11 @@ def learn(
     Ctrl-C saves what was learned and ends with exit code 130.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import announce, check_writable
+    from lopsided.cli.running import announce
 
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
-    check_writable(target)
     request = Reading(files, **options)
     model = _loaded(resume) if resume is not None else None
     with open_feed(request, model) as feed:
