@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import Delay, columns, learning, reading, with_config, with_json
+from lopsided.cli.options import columns, learning, reading, with_config, with_json
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.late import Delay
     from lopsided.metrics import AUPRC, AUROC
 
 _CHECKPOINT_ROWS = 1_000_000
@@ -112,11 +113,11 @@ def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | Non
 def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int) -> dict[str, Any]:
     """Go through the stream and save; returns what is to be said about it."""
     from lopsided.cli.compiling import compile_ahead
-    from lopsided.cli.delayed import Delayed
     from lopsided.cli.feed import SLICE
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.running import check_delay, refuse_nothing
     from lopsided.cli.status import Status
+    from lopsided.late import LateLearner
     from lopsided.metrics import AUPRC, AUROC
     from lopsided.streams import StreamError
 
@@ -130,7 +131,7 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
         announce=lambda text: click.echo(text, err=True),
     )
     check_delay(delay, feed)
-    stepper = Delayed(model, delay) if delay else model
+    late = LateLearner(model, delay=delay, classes=classes)
     roc, precision_recall = AUROC(), AUPRC(interpolation="step")
     positives = since_saved = 0
     interrupts = Interruptible()
@@ -138,11 +139,7 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
     with Status("learning") as status:
         try:
             for portion in interrupts.over(feed.slices(min(SLICE, checkpoint))):
-                if delay:
-                    stepper.times = portion.times
-                    scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
-                else:
-                    scores = model.progressive_scores(portion.X, portion.y)
+                scores = late.progressive_scores(portion.X, portion.y, times=portion.times)
                 is_positive = portion.signs > 0
                 roc.update_many(is_positive, scores)
                 precision_recall.update_many(is_positive, scores)
@@ -154,8 +151,7 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
                 status.advance(scores.size, feed.progress, AUROC=roc.value)
         except StreamError as error:
             problem = error
-        if delay:
-            stepper.finish()
+        late.finish()
         if status.n_rows:
             model.save(target)
         seconds, rows_per_second = status.seconds, status.rows_per_second

@@ -5,49 +5,31 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from lopsided.cli.learners import learner_names
+from lopsided.constraints import ParameterError
+
+if TYPE_CHECKING:
+    from lopsided.late import Delay
 
 CONFIG_HERE = "lopsided.toml"
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Delay:
-    """How much later labels are known: so many rows, or so many seconds."""
-
-    rows: int = 0
-    seconds: float = 0.0
-
-    def __bool__(self) -> bool:
-        return self.rows > 0 or self.seconds > 0
 
 
 class _DelayType(click.ParamType):  # type: ignore[type-arg]
     name = "N|DURATION"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Delay:
-        if isinstance(value, Delay):
-            return value
-        text = str(value).strip()
+        from lopsided.late import Delay
+
         try:
-            if text[-1:] in _UNITS:
-                amount = float(text[:-1])
-                if amount >= 0:
-                    return Delay(seconds=amount * _UNITS[text[-1]])
-            elif int(text) >= 0:
-                return Delay(rows=int(text))
-        except ValueError:
-            pass
-        return self.fail(
-            f"The delay must be a number of rows, or a duration such as 90s, 15m, 12h or 7d, got {value!r}."
-        )
+            return Delay.parse(value)
+        except ParameterError as error:
+            self.fail(str(error))
 
 
 def _stacked(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -190,7 +172,7 @@ learning = _stacked(
         type=_DelayType(),
         default="0",
         metavar="N|DURATION",
-        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d).",
+        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d, 2w).",
     ),
     click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random."),
 )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from lopsided.cli.options import Delay
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.late import Delay
 
 
 def check_writable(target: str) -> None:

@@ -29,9 +29,13 @@ class OnlineClassifier(Classifier):
         Parameters
         ----------
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
-        y : vector of labels; one class alone is fine
-        classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
-        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+            The rows.
+        y : vector of shape (n_samples,)
+            Their labels; one class alone is fine.
+        classes : list of two labels, optional
+            Needed once, if the first rows do not show both labels and they are not 0, 1, -1 or bool.
+        sample_weight : vector of shape (n_samples,), optional
+            0 skips a row; any other weight multiplies the cost of its step.
         """
         with self._alone:
             X, signs, weights = self._next(X, y, classes, sample_weight)
@@ -159,6 +163,32 @@ class OnlineClassifier(Classifier):
             positive = score - threshold > 0.0
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
+
+    def take_turns(self, X: Any, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> Self:
+        """Learn some rows and score others, in the order given: `learn_one` and `raw_score_one` in turn, checked once.
+
+        Parameters
+        ----------
+        X : dense rows, one for each turn
+        turns : +1 or -1, to learn the row as of the rare or the other class; or NaN, to score it
+        scores : where scores are written; those of rows to be learned are what was answered when they came
+        places : where in `scores` that of each row stands.
+        """
+        with self._alone:
+            self._check_started()
+            rows = self._rows_of(X).dense
+            learned = ~np.isnan(turns)
+            # Bound to names, for this loop is all that many a stream spends its time in.
+            one, learn, score = self._one_x, self._learn_one, self._score_one
+            for x, sign, place in zip(rows, turns.tolist(), places.tolist(), strict=True):
+                one[:] = x
+                if sign == sign:
+                    learn(sign)
+                else:
+                    scores[place] = score()
+            self._memory.remember(turns[learned], scores[places[learned]])
+            self._warn_of_divergence()
+        return self
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""
