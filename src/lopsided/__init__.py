@@ -23,14 +23,28 @@ if TYPE_CHECKING:
     from lopsided.estimators.linear import *  # noqa: F403
     from lopsided.estimators.state.files import from_bytes as from_bytes
     from lopsided.estimators.state.files import load as load
+    from lopsided.feeds.opening import open_feed as open_feed
 
 _HOME: dict[str, str] = {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
     "OnlineClassifier": "lopsided.estimators.base.online",
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
+    "open_feed": "lopsided.feeds.opening",
 }
-_MODULES = ("checks", "datasets", "encoding", "evaluate", "kernels", "labels", "metrics", "protocol", "streams")
+_MODULES = (
+    "checks",
+    "datasets",
+    "encoding",
+    "evaluate",
+    "feeds",
+    "kernels",
+    "labels",
+    "late",
+    "metrics",
+    "protocol",
+    "streams",
+)
 
 _NAMES = sorted(["__version__", "register", *_HOME, *registry.names()])
 if not TYPE_CHECKING:  # who would not understand a list that is computed, and needs none

@@ -38,8 +38,8 @@ def inspect(model: str, top: int, as_json: bool) -> None:
 def described(model: Any, path: str, top: int) -> dict[str, Any]:
     """All that is to be said, as plain values."""
     from lopsided.cli.anatomy import coefficients_of, columns_of, expansions_of, feature_names
-    from lopsided.cli.history import weights_of
     from lopsided.cli.models import as_json, parameters_of, scale_in_words
+    from lopsided.evaluate.history import weights_of
     from lopsided.version import __version__
 
     learner = model.learner_

@@ -1,0 +1,247 @@
+"""The engine for late labels: scores rows when they come, keeps them, and learns each once when its label is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from lopsided.constraints import ParameterError
+from lopsided.labels import LabelMap, Signs
+from lopsided.late import door
+from lopsided.late.outcomes import Outcome
+from lopsided.late.rows import Floats
+from lopsided.late.store import DROPPED, Key
+from lopsided.late.waiting import Waiting
+from lopsided.protocol import Answer
+
+
+class LateLearner(Waiting):
+    """A learner to which labels come late: by key, after a delay of rows or of time, or never.
+
+    A row is scored when it comes, by a model that has learned precisely the rows whose labels were known before; it
+    waits with that score; and it is learned once, when its label is known. Thresholds, probabilities and measures go by
+    the score that was answered at the time.
+
+    Exactly: after a delay of N rows, row t is scored by a model that has learned the rows s with s + N < t. After a
+    delay of S seconds, by one that has learned the rows whose moment is more than S seconds before that of row t, never
+    exactly S: a label that is due at a moment is not known to rows of the same moment. Time does not run backwards: a
+    row that is late, or has no time, has the moment of those before it. Labels are learned in the order in which they
+    become known, of those known together that of the older row first. No delay is test, then train: the learner's own
+    `progressive_scores`.
+
+    Several threads may use one engine: their calls wait for each other. Cost: that of the learner, and O(1) a row.
+
+    Parameters
+    ----------
+    model : a learner, or any classifier with partial_fit and decision_function.
+    delay : how late labels are in `progressive_scores`: a `Delay`, 500 (rows), "7d". None: not at all.
+    unlabelled : what becomes of a row whose label does not come: "negative:30d" learns it as negative after 30 days (or
+        "negative:5000", rows), "drop:30d" forgets it then, "drop" and None at the end. Only with None must every
+        row of `progressive_scores` have a label. Labels that come after the rule has been applied are refused.
+    store : where rows wait; None is a `MemoryStore`.
+    classes : the two labels, unless the first labels show them.
+    capacity : the most rows that may wait, looked at after every call; the oldest are dropped. None: any number.
+    keep_thresholds : whether `thresholds` are kept. One that is found from scores is looked up at every 100th row,
+        because it sorts thousands of them.
+
+    Attributes
+    ----------
+    counts : rows and labels so far, and what became of them.
+    thresholds : where the decision lay when each row of the latest call came, by the labels known then.
+
+    Notes
+    -----
+    A command that replays files calls `progressive_scores(X, y, times=...)` for every portion, `y` being names, or
+    `Signs` with NaN where there is no label; at the end `finish()` if all that waits is to be learned, or
+    `save_model(model, path, attached={"late": late.state()})`, and later `late.restore(attached["late"])`, if it is to
+    wait on. A service calls `answer` or `score` with the keys of events, and `label` when labels come.
+
+    Examples
+    --------
+    >>> from lopsided import KOIL, OnlineScaler, StreamPipeline
+    >>> from lopsided.datasets import transactions
+    >>> from lopsided.late import LateLearner
+    >>> from lopsided.metrics import auroc
+    >>> stream = transactions(4000)
+    >>> late = LateLearner(StreamPipeline(OnlineScaler(), KOIL(gamma=0.1, random_state=0)), delay=500)
+    >>> scores = late.progressive_scores(stream.X, stream.y)
+    >>> round(auroc(stream.y, scores), 3), late.counts.learned, late.counts.waiting
+    (0.717, 3499, 501)
+    >>> late.finish().counts.learned
+    4000
+    """
+
+    # ---------------------------------------------------------------- rows whose labels are known, but come late
+
+    def progressive_scores(
+        self, X: Any, y: Any, *, times: Any = None, delays: Any = None, keys: Iterable[Any] | None = None
+    ) -> Floats:
+        """Score all rows as they come, and learn those whose label is known by then.
+
+        Parameters
+        ----------
+        X, y : rows and their labels, which the model gets to see only when they are due. Rows may come in any pieces.
+        times : seconds of each row, needed by a delay or a rule in time.
+        delays : of each row, instead of the delay of all: rows, or seconds if `times` are given; NaN is never.
+        keys : of the rows, if labels of others are to come by key, or rows may be repeated.
+        """
+        with self._lock:
+            X = self._features(X)
+            n_rows = X.shape[0]
+            if not n_rows:
+                return np.zeros(0)
+            signs, labels = door.signs_of(y, n_rows, self._known_labels(), self._classes, self._pos_label)
+            if self.unlabelled is None and delays is None and np.isnan(signs).any():
+                raise ParameterError(
+                    "Every row must have a label unless a rule says what becomes of rows without one. "
+                    f"Got none in row {int(np.flatnonzero(np.isnan(signs))[0])}."
+                )
+            if not self.delay and self.unlabelled is None and delays is None and keys is None and not len(self.store):
+                return self._test_then_train(X, signs, labels)
+            moments = self._moments(n_rows, times)
+            prompt = None if self.delay or delays is not None else ~np.isnan(signs)
+            amounts: float | Floats = self.delay.amount
+            if delays is not None:
+                amounts = door.checked_delays(delays, n_rows, in_time=self._goes_by_time(times))
+                signs = np.where(np.isnan(amounts), np.nan, signs)
+            waits = np.where(np.isnan(signs), self._patience, amounts)
+            named = None if keys is None else door.keys_of(keys, n_rows)
+            self._labels = labels
+            return self._step(self._newcomers(X, moments, waits, signs, named), moments, prompt, times)
+
+    def _test_then_train(self, X: Any, signs: Floats, labels: LabelMap | None) -> Floats:
+        """No delay at all: the learner's own way, in pieces only where a threshold is to be noted."""
+        assert labels is not None  # all rows have one
+        self._labels = labels
+        n_rows, y = signs.size, Signs.of(signs, labels)
+        marks = self._marks(n_rows)
+        cuts = sorted({0, n_rows, *marks})
+        scores, self.thresholds = np.zeros(n_rows), np.zeros(n_rows)
+        for start, stop in pairwise(cuts):
+            if start in marks:
+                self._threshold = float(self._learner.threshold_) if self._learner.started_ else 0.0
+            self.thresholds[start:stop] = self._threshold
+            scores[start:stop] = self._progressive(X[start:stop], y[start:stop])
+        self._note(X, n_rows)
+        self._counts.learned += n_rows
+        return scores
+
+    def _progressive(self, X: Any, y: Any) -> Floats:
+        if hasattr(self._learner, "progressive_scores"):
+            return np.asarray(self._learner.progressive_scores(X, y))
+        scores = np.zeros(y.size)
+        for row in range(y.size):
+            if self._learner.started_:
+                scores[row] = self._learner.raw_scores(X[row : row + 1])[0]
+            self._learner.learn_many(X[row : row + 1], y[row : row + 1])
+        return scores
+
+    def finish(self) -> Self:
+        """Let time run on until nothing waits: labels on their way are learned, other rows meet their rule."""
+        with self._lock:
+            self._learn_due(math.inf)
+            if len(self.store):
+                self._drop(self.store.take_oldest(len(self.store)))
+        return self
+
+    # ---------------------------------------------------------------- rows whose labels come by key
+
+    def score(self, X: Any, keys: Iterable[Any] | None = None, times: Any = None) -> Floats:
+        """Raw scores of rows that are to wait for labels; 0 while the model has not begun.
+
+        Without `keys` the key of a row is its number in the stream, see `position`. A row with the key of one before
+        it is scored and not remembered. `times` are needed by a rule in time.
+        """
+        with self._lock:
+            X = self._features(X)
+            n_rows = X.shape[0]
+            if not n_rows:
+                return np.zeros(0)
+            named = door.keys_of(range(self._position, self._position + n_rows) if keys is None else keys, n_rows)
+            moments = self._moments(n_rows, times)
+            new = self._newcomers(X, moments, np.full(n_rows, self._patience), np.full(n_rows, np.nan), named)
+            return self._step(new, moments, None, times)
+
+    def answer(self, X: Any, keys: Iterable[Any] | None = None, times: Any = None) -> Answer:
+        """Scores, probabilities and decisions for rows that come together and are to wait for labels.
+
+        What is due before the first of them is learned before, and nothing between them. A model that has not begun
+        answers 0, NaN, and the label of the common class.
+        """
+        with self._lock:
+            X = self._features(X)
+            n_rows = X.shape[0]
+            named = door.keys_of(range(self._position, self._position + n_rows) if keys is None else keys, n_rows)
+            moments = self._moments(n_rows, times)
+            if n_rows:
+                self._learn_due(float(moments[0]))
+            answer = self._learner.answer(X) if n_rows and self._learner.started_ else self._no_answer(n_rows)
+            new = self._newcomers(X, moments, np.full(n_rows, self._patience), np.full(n_rows, np.nan), named)
+            new.scores[:] = answer.score
+            self._keep(new.part(np.flatnonzero(self._fresh(named, n_rows))))
+            self._note(X, n_rows, moments, times)
+            return answer
+
+    def _no_answer(self, n_rows: int) -> Answer:
+        labels = self._known_labels()
+        decision = None if labels is None else labels.names(np.zeros(n_rows, dtype=np.bool_))
+        return Answer(np.zeros(n_rows), np.full(n_rows, np.nan), decision, 0.0)
+
+    def label(self, keys: Iterable[Any], labels: Any, time: float | None = None) -> list[Outcome]:
+        """Learn rows whose labels have come, in this order; says what became of each label.
+
+        `time` is when they came, if a rule goes by time: rows that are due before it meet their rule first.
+        """
+        with self._lock:
+            named = door.keys_of(keys)
+            signs, known = door.signs_of(labels, len(named), self._known_labels(), self._classes, self._pos_label)
+            if np.isnan(signs).any():
+                nameless = named[int(np.flatnonzero(np.isnan(signs))[0])]
+                raise ParameterError(f"A label that comes by key must not be missing. Got none for key {nameless!r}.")
+            self._labels = known
+            if time is not None:
+                self.advance_to(time)
+            outcomes, chosen = self._judged(named, signs.tolist())
+            if chosen:
+                due = [named[k] for k in chosen]
+                self._learn(self.store.take(due), signs[chosen])
+                self.store.settle(due, signs[chosen].tolist())
+            return outcomes
+
+    def _judged(self, keys: list[Key], signs: list[float]) -> tuple[list[Outcome], list[int]]:
+        """The outcome of each label, and which of them are to be learned."""
+        counts, outcomes, chosen = self._counts, [], []
+        now: dict[Key, float] = {}
+        for k, (key, sign) in enumerate(zip(keys, signs, strict=True)):
+            fate = now.get(key)
+            if fate is None and self.store.is_waiting(key):
+                now[key] = sign
+                chosen.append(k)
+                outcomes.append(Outcome.LEARNED)
+                continue
+            fate = self.store.fate_of(key) if fate is None else fate
+            if fate is None:
+                counts.unknown += 1
+                outcomes.append(Outcome.UNKNOWN)
+            elif fate == DROPPED:
+                counts.too_late += 1
+                outcomes.append(Outcome.TOO_LATE)
+            elif fate == sign:
+                counts.duplicates += 1
+                outcomes.append(Outcome.DUPLICATE)
+            else:
+                counts.conflicts += 1
+                outcomes.append(Outcome.CONFLICT)
+        return outcomes, chosen
+
+    def advance_to(self, time: float) -> Self:
+        """It is now `time`, whether or not a row comes: what is due before it is learned, or meets its rule."""
+        with self._lock:
+            if self._in_time and math.isfinite(time) and time > self._moment:
+                self._moment = float(time)
+                self._learn_due(self._moment)
+        return self
