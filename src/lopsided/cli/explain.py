@@ -86,14 +86,14 @@ def _from_json(model: Any, text: str) -> Any:
 
 
 def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) -> npt.NDArray[np.float64]:
-    from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.passed_rows import PassedRows
+    from lopsided.cli.feed import Reading, open_feed, tell
+    from lopsided.feeds.passed_rows import PassedRows
     from lopsided.streams import StreamError
 
     if row is None:
         raise click.UsageError("Missing option '--row', which says which row of the file to explain")
     feed = open_feed(Reading([path], **options), model, labelled=False)
-    passed = feed.bad = PassedRows(options["on_error"], options["quarantine"])
+    passed = feed.bad = PassedRows(options["on_error"], options["quarantine"], tell)
     before = 0
     with feed:
         for portion in feed:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lopsided.cli.options import with_config, with_json
+from lopsided.cli.options import with_config, with_force, with_json
 
 _WORST = 1e-6
 
@@ -15,9 +15,10 @@ _WORST = 1e-6
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.option("--output", "-o", metavar="ONNX", help="The file to write. Default: MODEL with the suffix .onnx.")
+@with_force
 @with_config
 @with_json
-def export(model: str, output: str | None, as_json: bool) -> None:
+def export(model: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write MODEL as ONNX: linear learners, and sums of Gaussian or polynomial kernels (KOIL, OILK, SPA, BPAS, ...).
 
     The graph takes float64 rows as the model's encoder makes them: numbers (NaN where missing), whether they are
@@ -29,12 +30,11 @@ def export(model: str, output: str | None, as_json: bool) -> None:
 
     from lopsided.cli.anatomy import feature_names
     from lopsided.cli.onnx_graph import as_onnx, cannot_be_exported
-    from lopsided.cli.running import check_inputs_survive, check_writable
     from lopsided.cli.saved import load_for_files
+    from lopsided.cli.targets import ONNX, Target, check_targets
 
     output = output or str(Path(model).with_suffix(".onnx"))
-    check_writable(output)
-    check_inputs_survive({"model": model, "output": output}, ["output"])
+    check_targets([Target("--output", output, ONNX)], [model], force=force)
     ranker = load_for_files(model)
     content = as_onnx(ranker)
     rows = np.random.default_rng(0).normal(size=(16, ranker.n_features_in_))

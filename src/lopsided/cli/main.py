@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with `lopsided demo`. Exit codes: 0 done, 2 bad input or options (one sentence says what), "
-    "130 interrupted (what was learned is saved), 1 a bug.",
+    "130 interrupted by Ctrl-C and 143 by SIGTERM (what was learned is saved), 1 a bug.",
 )
 @click.version_option(__version__, message="lopsided %(version)s")
 @click.pass_context
@@ -120,13 +120,23 @@ def run(arguments: Sequence[str]) -> int:
         except OSError as error:
             return _refuse(_sentence_of(error))
         except ValueError as error:  # StreamError, ParameterError, LabelError, ModelFileError are ValueErrors
-            return _refuse(str(error))
+            return _refuse(_with_option(error, arguments))
     return code if isinstance(code, int) else 0
 
 
 def _refuse(sentence: str) -> int:
     click.secho(f"error: {sentence}", fg="red", err=True)
     return USER_ERROR
+
+
+def _with_option(error: ValueError, arguments: Sequence[str]) -> str:
+    """What is wrong; and if the library says which of its arguments would help, the option of this command for it."""
+    from lopsided.cli.naming import option_called
+
+    argument = getattr(error, "argument", None)
+    command = cli.get_command(click.Context(cli), arguments[0]) if argument and arguments else None
+    option = option_called(argument, command) if argument and command else None
+    return str(error) if option is None else f"{str(error).rstrip('.')}; see {option}."
 
 
 def _sentence_of(error: OSError) -> str:

@@ -9,12 +9,17 @@ from lopsided.constraints import ParameterError
 
 def load_for_files(path: str) -> Any:
     """A model that can be fed with files."""
-    from lopsided import load
+    return load_to_go_on(path)[0]
 
-    model = load(path)
+
+def load_to_go_on(path: str) -> tuple[Any, dict[str, Any]]:
+    """The same, and what else its file holds: how far files have been read, which rows wait for their labels."""
+    from lopsided.estimators.state.files import load_attached
+
+    model, attached = load_attached(path)
     if not (hasattr(model, "schema") or hasattr(model, "first_index")):
         raise ParameterError(
             f"The model {path} must know the columns of its files, as those of `lopsided learn` do, "
             f"got a {type(model).__name__} saved from Python."
         )
-    return model
+    return model, attached
