@@ -92,7 +92,7 @@ def test_a_pipe_gets_plain_lines(installed, csv_file):
     assert list(said) == ["learner", "examples", "positives", "AUROC", "AUPRC", "F1", "examples/s", "support"]
     assert (said["learner"], said["examples"], said["positives"]) == ("KOIL", "300", "60")
     assert "\x1b" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, looking for fraud (not ok)"
+    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, positive label fraud (against ok)"
 
 
 class CompilesSomething(BaseEstimator):

@@ -107,7 +107,7 @@ def _evaluated(
     interrupts = Interruptible()
     with LiveTable([row], _columns()):
         for portion in interrupts.over(feed.slices()):
-            row.record = history.step(portion.X, feed.labels_of(portion.signs), portion.times) or row.record
+            row.record = history.step(portion.X, portion.y, portion.times) or row.record
             row.share = feed.progress
     if not history.evaluation.n:
         refuse_nothing(feed, interrupts.interrupted)

@@ -122,8 +122,8 @@ def _raced(feed: Feed, race: Race) -> bool:
     interrupts = Interruptible()
     with Status("tuning") as status, race:
         for portion in interrupts.over(feed):
-            race.step(portion.X, feed.labels_of(portion.signs), portion.times)
-            status.advance(portion.signs.size, feed.progress, best=race.best_value)
+            race.step(portion.X, portion.y, portion.times)
+            status.advance(portion.n_rows, feed.progress, best=race.best_value)
     return interrupts.interrupted
 
 
