@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from lopsided.estimators.linear.classifiers import OCS, OFO, OnlinePerceptron
     from lopsided.estimators.linear.omcsl import OMCSL
     from lopsided.estimators.linear.rankers import OAM, OPAUC
-    from lopsided.estimators.state.files import load
+    from lopsided.estimators.state.files import from_bytes, load
 
 _HOME: dict[str, str] = LEARNERS | {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
+    "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
 }
 _MODULES = ("datasets", "encoding", "evaluate", "kernels", "metrics", "streams")
@@ -78,6 +79,7 @@ __all__ = [
     "StreamPipeline",
     "TablePipeline",
     "__version__",
+    "from_bytes",
     "load",
 ]
 

@@ -256,7 +256,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     saved = []
     monkeypatch.setattr(
         "lopsided.estimators.base.classifier.Classifier.save",
-        lambda self, path: saved.append(path) or lp.estimators.files.save_model(self, path),
+        lambda self, path: saved.append(path) or lp.estimators.state.files.save_model(self, path),
     )
     (tmp_path / "again.csv").write_text(payments.read_text())
     learned(lopsided, payments, "again.csv", "payments.csv", *OPTIONS, "-o", "m", "--checkpoint", 500)

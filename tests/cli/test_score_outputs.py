@@ -143,17 +143,17 @@ def test_what_cannot_be_written_is_said_and_the_old_file_stays(refused, tmp_path
 @pytest.mark.usefixtures("model")
 def test_a_second_ctrl_c_leaves_the_old_file(lopsided, tmp_path, write, monkeypatch):
     source = write("in.parquet", [{"a": 1, "b": 2}])
-    uninterrupted = lp.TablePipeline._probability
+    uninterrupted = lp.TablePipeline.answer
 
-    def impatient(self, scores):
+    def impatient(self, X):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
-        return uninterrupted(self, scores)
+        return uninterrupted(self, X)
 
     for out in OUTPUTS:
         (tmp_path / f"out.{out}").write_text("old")
         with monkeypatch.context() as patched:
-            patched.setattr(lp.TablePipeline, "_probability", impatient)
+            patched.setattr(lp.TablePipeline, "answer", impatient)
             assert lopsided("score", "m", source, "-o", f"out.{out}").returncode == 130
         assert (tmp_path / f"out.{out}").read_text() == "old" and not list(tmp_path.glob("*.part"))
 

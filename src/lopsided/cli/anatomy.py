@@ -71,7 +71,7 @@ def coefficients_of(model: Any) -> tuple[Floats, float] | None:
 
 def parts_of_score(model: Any, X: Any) -> tuple[float, list[Part]]:
     """The raw score of one encoded row, and the terms that it is the sum of, the largest first."""
-    raw = float(model._raw_scores(X)[0])
+    raw = float(model.raw_scores(X)[0])
     row = _prepared(model, X)
     parts: list[Part] = []
     for expansion in expansions_of(model):

@@ -57,7 +57,7 @@ class Delayed:
 
     def _scores_of(self, X: Any) -> Any:
         if _is_one_dense(X):
-            return self.model._raw_score_one(X[0])
+            return self.model.raw_score_one(X[0])
         return self.model._score(validation.as_rows(X))  # rows that an encoder has made need no checks
 
     def _threshold(self, n_rows: int) -> float:

@@ -37,8 +37,8 @@ def explain(model: str, what: str, row: int | None, top: int, as_json: bool, **o
     X = _from_json(ranker, what) if what.lstrip().startswith("{") else _from_file(ranker, what, row, options)
     raw, parts = parts_of_score(ranker, X)
     score = raw - ranker.threshold_
-    probability = float(ranker._probability(ranker._raw_scores(X))[0])
-    label = ranker._labels_of(ranker._raw_scores(X) - ranker.threshold_)[0]
+    probability = float(ranker.answer(X).probability[0])
+    label = ranker.answer(X).decision[0]
     rest = parts[top:]
     if as_json:
         shown = [

@@ -65,5 +65,5 @@ def _difference(content: bytes, model: object, rows: object) -> float:
     from onnx.reference import ReferenceEvaluator
 
     (scores,) = ReferenceEvaluator(content).run(["score"], {"rows": rows})
-    expected = model._raw_scores(rows) - model.threshold_  # type: ignore[attr-defined]
+    expected = model.raw_scores(rows) - model.threshold_  # type: ignore[attr-defined]
     return float(np.abs(scores - expected).max() / max(1.0, np.abs(expected).max()))

@@ -261,7 +261,7 @@ def _labels_of(model: Any) -> Labels | None:
     if model is None:
         return None
     known = model._labels
-    positive, negative = known.positive.item(), known.negative.item()
+    positive, negative = known.positive, known.negative
     rest = f"not {positive}"
     return Labels(positive, None if negative == rest else negative)
 

@@ -55,8 +55,7 @@ def as_onnx(model: Any) -> bytes:
     width = model.n_features_in_
     raw = _raw_score(graph, model, _prepared(graph, model, "rows"))
     graph.add("Sub", raw, graph.constant(model.threshold_), output="score")
-    model._probability(np.zeros(1))  # brings the calibration up to date
-    slope, offset = model._memory._calibration[1]
+    slope, offset = model.calibration_
     logit = graph.add("Add", graph.add("Mul", raw, graph.constant(slope)), graph.constant(offset))
     logit = graph.add("Clip", logit, graph.constant(-_LARGEST_LOGIT), graph.constant(_LARGEST_LOGIT))
     graph.add("Sigmoid", logit, output="probability")

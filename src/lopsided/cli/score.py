@@ -61,9 +61,9 @@ def score(
             Status("scoring") as status,
         ):
             for portion in interrupts.over(feed):
-                raw = ranker._raw_scores(portion.X)
-                scores = raw - ranker.threshold_
-                writer.write(portion, scores, ranker._probability(raw), ranker._labels_of(scores))
+                answer = ranker.answer(portion.X)
+                scores = answer.score - answer.threshold
+                writer.write(portion, scores, answer.probability, answer.decision)
                 status.advance(scores.size, feed.progress)
         summary = {
             "model": model,

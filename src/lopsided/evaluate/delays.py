@@ -61,7 +61,7 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
         learned = due
         if t < n and learned:
             scores[t] = (
-                learner._raw_score_one(X[t])
+                learner.raw_score_one(X[t])
                 if one_by_one
                 else learner.decision_function(X[t : t + 1])[0] + getattr(learner, "threshold_", 0.0)
             )

@@ -7,8 +7,8 @@ Everything else is here, once.
 
 from __future__ import annotations
 
+import copy
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,9 +21,11 @@ from lopsided.constraints import Constraint, anything, check_parameters, choice,
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.labels import LabelMap, map_of_labels
+from lopsided.estimators.base.answering import Answering
+from lopsided.estimators.base.compiling import compile_ahead
 from lopsided.estimators.base.randomness import UniformStream
 from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.labels import LabelMap, map_of_labels
 
 
 class DivergenceWarning(UserWarning):
@@ -53,8 +55,12 @@ COMMON_CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-class Classifier(ClassifierMixin, BaseEstimator):
-    """Base of all learners: a scikit-learn classifier for two classes."""
+class Classifier(Answering, ClassifierMixin, BaseEstimator):
+    """Base of all learners: a scikit-learn classifier for two classes.
+
+    Several threads may use one learner: their calls wait for each other. What a program may ask of it, whatever its
+    kind, is in `lopsided.protocol`.
+    """
 
     _constraints: ClassVar[dict[str, Constraint]] = {}
     _ways_to_learn: ClassVar[str] = "'fit'"
@@ -111,11 +117,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return self.threshold
 
     @property
-    def _alone(self) -> AbstractContextManager[Any]:
-        """Held while compiled code works with what this learner has only once; learners without such need none."""
-        return nullcontext()
-
-    @property
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight or a score infinite."""
         return 0
@@ -135,30 +136,30 @@ class Classifier(ClassifierMixin, BaseEstimator):
         y : vector of two labels
         sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
         """
-        self._check_parameters()
-        with validation.shape_unchanged_on_error(self):
-            X, y, weights = self._checked(X, y, sample_weight, first=True)
-            if not (weights > 0).any():
-                raise ValueError("The sample weights of fit must not all be zero. Got nothing but zeros.")
-            learned = y[weights > 0]
-            if np.unique(learned).size == 1:
-                raise ValueError(
-                    f"The labels y of {type(self).__name__}.fit must hold two classes. Got one class: {learned[0]!r}."
+        with self._alone:
+            self._check_parameters()
+            with validation.shape_unchanged_on_error(self):
+                X, y, weights = self._checked(X, y, sample_weight, first=True)
+                if not (weights > 0).any():
+                    raise ValueError("The sample weights of fit must not all be zero. Got nothing but zeros.")
+                learned = y[weights > 0]
+                if np.unique(learned).size == 1:
+                    owner, only = type(self).__name__, learned[0]
+                    raise ValueError(f"The labels y of {owner}.fit must hold two classes. Got one class: {only!r}.")
+                labels = map_of_labels(y, self.pos_label)
+                signs = labels.signs(y)
+            if self.pos_label is None and y.dtype.kind == "U" and signs.sum() > 0:
+                warnings.warn(
+                    f"The rare class is taken to be {labels.positive!r}, the last in alphabetical order, but it is "
+                    "the more common one here: name the rare one by 'pos_label'.",
+                    stacklevel=2,
                 )
-            labels = map_of_labels(y, self.pos_label)
-            signs = labels.signs(y)
-        if self.pos_label is None and y.dtype.kind == "U" and signs.sum() > 0:
-            warnings.warn(
-                f"The rare class is taken to be {labels.positive.item()!r}, the last in alphabetical order, but it is "
-                "the more common one here: name the rare one by 'pos_label'.",
-                stacklevel=2,
-            )
-        self._begin(labels)
-        if self.shuffle:
-            order = self._uniforms.rng.permutation(len(y))
-            X, signs, weights = X[order], signs[order], weights[order]
-        self._learn_checked(X, signs, weights)
-        self._end_fit()
+            self._begin(labels)
+            if self.shuffle:
+                order = self._uniforms.rng.permutation(len(y))
+                X, signs, weights = X[order], signs[order], weights[order]
+            self._learn_checked(X, signs, weights)
+            self._end_fit()
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
@@ -181,15 +182,19 @@ class Classifier(ClassifierMixin, BaseEstimator):
         self._labels = labels
         self.classes_ = labels.classes
 
-    def _learn_checked(self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False) -> Floats:
-        """Learn from checked rows; a weight of 0 skips the row."""
+    def _learn_checked(
+        self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False, answered: Floats | None = None
+    ) -> Floats:
+        """Learn from checked rows, with the lock; a weight of 0 skips the row.
+
+        The scores `answered` when the rows came are remembered instead of those that the model would give now.
+        """
         heavy = weights > 0
         if not heavy.all():
             X, signs, weights = X[heavy], signs[heavy], weights[heavy]
-        rows = validation.as_rows(X)
-        with self._alone:
-            scores = self._learn(rows, signs, weights, every_score=every_score)
-            self._memory.remember(signs, scores)
+            answered = None if answered is None else answered[heavy]
+        scores = self._learn(validation.as_rows(X), signs, weights, every_score=every_score)
+        self._memory.remember(signs, scores if answered is None else answered)
         self._warn_of_divergence()
         return scores
 
@@ -203,50 +208,50 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 stacklevel=4,
             )
 
-    # ---------------------------------------------------------------- answering
+    # ---------------------------------------------------------------- before and after
 
-    def decision_function(self, X: Any) -> Floats:
-        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
-        return self._raw_scores(X) - self.threshold_
+    def check_parameters(self) -> None:
+        """Refuse parameters that cannot be, with a sentence; `fit` and the first rows do so too."""
+        self._check_parameters()
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The rare class where `decision_function` is > 0, the other class elsewhere."""
-        return self._labels_of(self.decision_function(X))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of the two `classes_`, calibrated online from progressive scores.
-
-        Strictly increasing in the score; the probability 0.5 need not be where `predict` switches.
-        """
-        positive = self._probability(self._raw_scores(X))
-        columns = (1.0 - positive, positive)
-        return np.stack(columns if self._labels.positive_index == 1 else columns[::-1], axis=1)
-
-    @property
-    def threshold_(self) -> float:
-        """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
-        self._check_started()
-        rule = self._threshold_rule()
-        if isinstance(rule, str):
-            return 0.0 if rule == "zero" else self._memory.threshold(rule)
-        return float(rule)
-
-    def _labels_of(self, decisions: Floats) -> npt.NDArray[Any]:
-        return self._labels.names(decisions > 0.0)
-
-    def _probability(self, scores: Floats) -> Floats:
-        return self._memory.probability(scores)
-
-    def _raw_scores(self, X: Any) -> Floats:
-        self._check_started()
-        rows = validation.as_rows(validation.checked_features(self, X, first=False))
+    def finish(self) -> Self:
+        """What `fit` does after its last row; most learners have nothing left to do."""
         with self._alone:
-            return self._score(rows)
+            self._check_started()
+            self._end_fit()
+        return self
+
+    def compile_ahead(self, n_features: int | None = None, *, sparse: bool = False, classes: Any = None) -> Self:
+        """Compile beforehand what learning and answering need, so that the first row is as fast as the others.
+
+        A copy learns two rows; this learner stays as it is. Machine code is kept on disk: the second time is quick.
+
+        Parameters
+        ----------
+        n_features : how many features the rows will have; None: as many as so far.
+        sparse : whether they will be CSR rows.
+        classes : the two labels, if they are not numbers.
+        """
+        compile_ahead(self, n_features, sparse=sparse, classes=classes)
+        return self
 
     # ---------------------------------------------------------------- keeping
 
+    def snapshot(self) -> Self:
+        """An independent copy of one moment, whatever other threads do with this learner."""
+        return copy.deepcopy(self)
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes; `lopsided.from_bytes` reads it."""
+        from lopsided.estimators.state.files import to_bytes
+
+        return to_bytes(self)
+
     def save(self, path: str | Path) -> None:
-        """Write the model into one file of arrays and JSON; what `lopsided.load` reads goes on as if never stopped."""
+        """Write the model into one file of arrays and JSON; what `lopsided.load` reads goes on as if never stopped.
+
+        Other threads may go on learning: the file is of one moment. It is read back before it replaces an older one.
+        """
         from lopsided.estimators.state.files import save_model
 
         save_model(self, path)
@@ -258,8 +263,9 @@ class Classifier(ClassifierMixin, BaseEstimator):
     @property
     def nbytes_(self) -> int:
         """What the model holds, in bytes, the learners that it is made of included."""
-        self._check_started()
-        return sum(array.nbytes for array in self._arrays().values()) + sum(part.nbytes_ for part in self._parts())
+        with self._alone:
+            self._check_started()
+            return sum(array.nbytes for array in self._arrays().values()) + sum(part.nbytes_ for part in self._parts())
 
     # ---------------------------------------------------------------- conventions
 
@@ -276,10 +282,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._started
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if not name.startswith("_one_")}
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)

@@ -77,13 +77,14 @@ class CompiledLearner(OnlineClassifier):
 
     # One example: the same loops over one row, bound once to their arguments, so that a call costs as little as it can.
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         draws = self._uniforms.draws
         if draws.uniforms.size - draws.position.item() < self._draws_a_row:
             self._uniforms.reserve(self._draws_a_row)
         if "_bound_run" not in self.__dict__:
             self._bind_run()
         self._one_sign[0] = sign
+        self._one_cost[0] = self._cost * weight
         while self._bound_run() != 1:
             self._make_room()
             self._bind_run()
@@ -99,9 +100,8 @@ class CompiledLearner(OnlineClassifier):
     def _bind_run(self) -> None:
         self._unbind()
         draws = self._uniforms.reserve(self._draws_a_row)
-        costs = np.array([self._cost])
         every = self._scores_every_row
-        arguments = self._run_arguments(self._one_row, self._one_sign, costs, draws, self._one_score, every)
+        arguments = self._run_arguments(self._one_row, self._one_sign, self._one_cost, draws, self._one_score, every)
         self._bound_run = bound(type(self)._run, *arguments, 0, 1)
 
     def _score_every_row(self) -> None:
@@ -110,13 +110,11 @@ class CompiledLearner(OnlineClassifier):
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn. A model that has begun goes by what it began with; only its threshold may change."""
-        self._unbind()  # whether rows may go unscored depends on the threshold
-        return super().set_params(**params)
+        with self._alone:
+            self._unbind()  # whether rows may go unscored depends on the threshold
+            return super().set_params(**params)
 
     def _unbind(self) -> None:
         """Forget the bound calls, because the arrays they were bound to may have been replaced."""
         self.__dict__.pop("_bound_run", None)
         self.__dict__.pop("_bound_score", None)
-
-    def __getstate__(self) -> Any:
-        return {name: value for name, value in super().__getstate__().items() if not name.startswith("_bound_")}

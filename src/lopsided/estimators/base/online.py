@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from threading import Lock
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,14 +13,12 @@ from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import first_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
-from lopsided.estimators.base.labels import LabelMap, map_of_classes, map_of_labels, settle
+from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
+from lopsided.protocol import Answer
 
 
 class OnlineClassifier(Classifier):
-    """Base of the learners that learn one example at a time.
-
-    Several threads may use one learner: their calls wait for each other.
-    """
+    """Base of the learners that learn one example at a time."""
 
     _ways_to_learn: ClassVar[str] = "'fit', 'partial_fit' or 'learn_one'"
     _scores_every_row = False  # also those that `learn_one` need not score
@@ -36,9 +33,26 @@ class OnlineClassifier(Classifier):
         classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
         sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
         """
-        X, signs, weights = self._next(X, y, classes, sample_weight)
-        if (weights > 0).any():
-            self._learn_checked(X, signs, weights)
+        with self._alone:
+            X, signs, weights = self._next(X, y, classes, sample_weight)
+            if (weights > 0).any():
+                self._learn_checked(X, signs, weights)
+        return self
+
+    def learn_many(self, X: Any, y: Any, *, scores: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """`partial_fit` for rows that were answered before their labels came.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight : as in `partial_fit`
+        scores : the raw scores that were answered when the rows came: thresholds and probabilities remember these
+            instead of what the model would say now. None: they are found on the way.
+        """
+        with self._alone:
+            answered = None if scores is None else validation.checked_scores(scores, len(y))
+            X, signs, weights = self._next(X, y, classes, sample_weight)
+            if (weights > 0).any():
+                self._learn_checked(X, signs, weights, every_score=answered is None, answered=answered)
         return self
 
     def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
@@ -46,8 +60,9 @@ class OnlineClassifier(Classifier):
 
         The scores are never shifted by `threshold_`.
         """
-        X, signs, weights = self._next(X, y, classes, None)
-        return self._learn_checked(X, signs, weights, every_score=True)
+        with self._alone:
+            X, signs, weights = self._next(X, y, classes, None)
+            return self._learn_checked(X, signs, weights, every_score=True)
 
     def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
         """Check a batch against what is known, and only then begin or go on."""
@@ -83,11 +98,23 @@ class OnlineClassifier(Classifier):
 
     # ---------------------------------------------------------------- one example
 
-    def learn_one(self, x: Any, y: Any) -> Self:
-        """Learn from one example: a 1-d array and its label. The fast path for single examples."""
-        if not self._started:
-            return self.partial_fit(np.asarray(x)[None, ...], [y])
-        with self._one_lock:
+    def learn_one(self, x: Any, y: Any, *, score: float | None = None, weight: float = 1.0) -> Self:
+        """Learn from one example and its label. The fast path for single examples.
+
+        Parameters
+        ----------
+        x : a 1-d array, or a mapping {name: number} with the names of the first row
+        y : its label
+        score : the raw score that was answered when the row came: thresholds and probabilities remember it instead of
+            what the model would say now
+        weight : 0 skips the row, any other weight multiplies the step's cost.
+        """
+        if score is not None:
+            score = validation.checked_scores([score], 1).item()
+        skipped = weight != 1.0 and not validation.checked_weights([weight], 1).item()
+        with self._alone:
+            if not self._started:
+                return self._learn_first(x, y, score, weight)
             self._take_one(x)
             try:
                 sign = self._labels.sign_of.get(y) if self._labels.settled else None
@@ -97,26 +124,47 @@ class OnlineClassifier(Classifier):
                 labels = self._labels_for(validation.checked_labels(self, [y], 1), None)
                 sign = float(labels.signs(np.asarray([y]))[0])
                 self._set_labels(labels)
-            self._memory.remember_one(sign, self._learn_one(sign))
-        if not self._has_warned:
-            self._warn_of_divergence()
+            if skipped:
+                return self
+            found = self._learn_one(sign, weight)
+            self._memory.remember_one(sign, found if score is None else score)
+            if not self._has_warned:
+                self._warn_of_divergence()
+        return self
+
+    def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
+        names = list(x) if isinstance(x, Mapping) else []
+        row = validation.values_of(self, x, names) if names else np.asarray(x)
+        scores = None if score is None else [score]
+        self.learn_many(row[None, ...], [y], scores=scores, sample_weight=None if weight == 1.0 else [weight])
+        if names:
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
     def score_one(self, x: Any) -> float:
-        """`decision_function` for one example, a 1-d array. The fast path for single examples."""
-        return self._raw_score_one(x) - self.threshold_
+        """`decision_function` for one example: a 1-d array or a mapping. The fast path for single examples."""
+        return self.raw_score_one(x) - self.threshold_
 
-    def _raw_score_one(self, x: Any) -> float:
-        self._check_started()
-        with self._one_lock:
+    def raw_score_one(self, x: Any) -> float:
+        """`raw_scores` for one example: a 1-d array or a mapping. Never shifted by `threshold_`."""
+        with self._alone:
+            self._check_started()
             self._take_one(x)
             return self._score_one()
 
-    def _learn_one(self, sign: float) -> float:
+    def answer_one(self, x: Any) -> Answer:
+        """`answer` for one example: a 1-d array or a mapping."""
+        with self._alone:
+            score, threshold = self.raw_score_one(x), self.threshold_
+            positive = score - threshold > 0.0
+            probability = float(self._memory.probability(np.array([score]))[0])
+            return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
+
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""
         self._one_sign[0] = sign
         every = self._scores_every_row
-        return float(self._learn(self._one_row, self._one_sign, np.ones(1), every_score=every)[0])
+        return float(self._learn(self._one_row, self._one_sign, np.array([weight]), every_score=every)[0])
 
     def _score_one(self) -> float:
         """`_score` for the example in `self._one_row`."""
@@ -124,8 +172,11 @@ class OnlineClassifier(Classifier):
 
     def _take_one(self, x: Any) -> None:
         """Check one example and write it where compiled code reads it."""
-        if type(x) is not np.ndarray and hasattr(x, "to_numpy"):
-            self._check_names(x)
+        if type(x) is not np.ndarray:
+            if isinstance(x, Mapping):
+                x = validation.values_of(self, x, getattr(self, "feature_names_in_", None))
+            elif hasattr(x, "to_numpy"):
+                self._check_names(x)
         x, one = np.asarray(x, dtype=np.float64), self._one_x
         if x.shape != one.shape:
             raise ValueError(
@@ -155,14 +206,9 @@ class OnlineClassifier(Classifier):
         """From now on `learn_one` scores every example, also those that cannot change the model."""
         self._scores_every_row = True
 
-    @property
-    def _alone(self) -> AbstractContextManager[Any]:
-        return self._one_lock
-
     def _prepare_for_one(self) -> None:
         """The arrays through which single examples go in and out of compiled code."""
-        self._one_lock = Lock()
         self._one_row = validation.as_rows(np.zeros((1, self.n_features_in_)))
         self._one_x = self._one_row.dense[0]
         self._one_check = bound(first_beyond, self._one_x, LARGEST_FEATURE)
-        self._one_sign, self._one_score = np.ones(1), np.zeros(1)
+        self._one_sign, self._one_cost, self._one_score = np.ones(1), np.ones(1), np.zeros(1)

@@ -21,15 +21,17 @@ class ScoreMemory:
     def __init__(self) -> None:
         self.positive = np.zeros(POSITIVE_RING)
         self.negative = np.zeros(NEGATIVE_RING)
-        self.counts: Integers = np.zeros(2, dtype=np.int64)  # positives, negatives
+        self.counts: Integers = np.zeros(2, dtype=np.int64)  # positives, negatives that were scored
+        self.seen = [0, 0]  # positives, negatives that were learned, also those that went unscored
         self._calibration: tuple[tuple[int, int], tuple[float, float]] | None = None
         self._threshold: tuple[tuple[int, int], str, float] | None = None
 
     def remember_one(self, sign: float, score: float) -> None:
         """Note one score, if there was one."""
+        which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
+        self.seen[which] += 1
         if score != score:
             return
-        which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
         count = self.counts.item(which)
         ring[count % len(ring)] = score
         self.counts[which] = count + 1
@@ -37,6 +39,9 @@ class ScoreMemory:
     def remember(self, signs: Floats, scores: Floats) -> None:
         """Note many, in order: the same as one after the other."""
         scored = ~np.isnan(scores)
+        positives = int(np.count_nonzero(signs > 0))
+        self.seen[0] += positives
+        self.seen[1] += signs.size - positives
         for which, ring, new in (
             (0, self.positive, scores[scored & (signs > 0)]),
             (1, self.negative, scores[scored & (signs < 0)]),
@@ -90,14 +95,18 @@ class ScoreMemory:
 
     def probability(self, scores: Floats) -> Floats:
         """The probability of the rare class: a logistic curve through the remembered scores, strictly increasing."""
-        if self._calibration is None or self._calibration[0] != self._moment:
-            self._calibration = (self._moment, self._fit_logistic())
-        slope, offset = self._calibration[1]
+        slope, offset = self.calibration()
         logit = np.clip(slope * scores + offset, -1e300, 1e300)
         # Far out the logit grows like a logarithm, so that 1/(1 + exp(-logit)) does not round to 0 or 1.
         beyond = np.maximum(np.abs(logit) - _STEEPEST_LOGIT, 0.0)
         logit = np.where(beyond > 0, np.sign(logit) * (_STEEPEST_LOGIT + 0.02 * np.log1p(beyond)), logit)
         return np.asarray(1.0 / (1.0 + np.exp(-logit)))
+
+    def calibration(self) -> tuple[float, float]:
+        """Slope and offset of that curve."""
+        if self._calibration is None or self._calibration[0] != self._moment:
+            self._calibration = (self._moment, self._fit_logistic())
+        return self._calibration[1]
 
     def _fit_logistic(self) -> tuple[float, float]:
         """Platt's method: slope > 0 and offset by Newton steps on the weighted, slightly smoothed likelihood."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Number
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
+from lopsided.labels import Signs
 
 _NO_INTEGERS = np.zeros(0, dtype=np.int64)
 _NO_SHORT_INTEGERS = np.zeros(0, dtype=np.int32)
@@ -53,6 +54,10 @@ def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
 
 def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:
     """y as a vector as long as X, without NaN."""
+    if isinstance(y, Signs):
+        if y.shape != (n_rows,) or not (np.abs(y) == 1.0).all():
+            raise ValueError(f"The signs of the labels must be {n_rows} times 1 or -1. Got others, of shape {y.shape}.")
+        return y
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -103,6 +108,46 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Floats:
         row = int(np.flatnonzero(weights < 0)[0])
         raise ValueError(f"Sample weights must be >= 0. Got {weights[row]!r} in row {row}.")
     return np.asarray(weights)
+
+
+def checked_scores(scores: Any, n_rows: int) -> Floats:
+    """Scores that were answered, one a row; NaN where a row went unscored."""
+    result = np.asarray(scores, dtype=np.float64)
+    if result.shape != (n_rows,) or np.isinf(result).any():
+        raise ValueError(f"The scores answered must be {n_rows} numbers, one for each row. Got shape {result.shape}.")
+    return result
+
+
+def values_of(estimator: Any, row: Mapping[str, Any], names: Any) -> Floats:
+    """The numbers of a mapping in the order of the names; a name too few or too many is refused by name."""
+    owner = type(estimator).__name__
+    if names is None:
+        raise ValueError(
+            f"The example x of {owner} must be a 1-d array of {estimator.n_features_in_} features, because the rows it "
+            f"has learned from had no names. Got a mapping of {len(row)} names."
+        )
+    try:
+        values = [row[name] for name in names]
+    except KeyError as error:
+        raise ValueError(
+            f"The example x of {owner} must have the features {_shown(names)}. Got none called {error.args[0]!r}."
+        ) from None
+    if len(row) != len(values):
+        unknown = next(name for name in row if name not in set(names))
+        raise ValueError(f"The example x of {owner} must have only the features {_shown(names)}. Got {unknown!r} too.")
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        name, value = next((n, v) for n, v in zip(names, values, strict=True) if not isinstance(v, Number))
+        raise ValueError(
+            f"The feature {name!r} of an example of {owner} must be a number. Got {value!r}; TablePipeline takes "
+            "words, dates and missing values."
+        ) from None
+
+
+def _shown(names: Any) -> str:
+    shown = [str(name) for name in list(names)[:8]]
+    return ", ".join(shown) + (", ..." if len(names) > len(shown) else "")
 
 
 def make_writable(owner: Any) -> None:

@@ -17,7 +17,6 @@ from lopsided.constraints import Constraint, check_parameters, choice, nothing, 
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.bayesian.step import FROM_LABEL, FROM_SCORES, StepPlan
 from lopsided.core.geometry.points import Rows
-from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.bayesian.b2rmk import BATCH
@@ -246,13 +245,14 @@ class OB2RMK(OnlineClassifier):
         The second array is the posterior's standard deviation of each score times one factor, which makes it, seen
         through the ranks among negatives, as large as what the ranks of the latest examples turned out to be off.
         """
-        scores = super().decision_function(X)
-        if not return_std:
-            return scores
-        if not self._has_begun:
-            return scores, np.full(scores.size, np.inf)
-        rows = dense_rows(validation.as_rows(validation.checked_features(self, X, first=False)), self.n_features_in_)
-        return scores, scores_and_spreads(self._posterior, self._pool, rows)[1] * self._ranks.factor()
+        with self._alone:
+            scores = super().decision_function(X)
+            if not return_std:
+                return scores
+            if not self._has_begun:
+                return scores, np.full(scores.size, np.inf)
+            rows = dense_rows(self._rows_of(X), self.n_features_in_)
+            return scores, scores_and_spreads(self._posterior, self._pool, rows)[1] * self._ranks.factor()
 
     def rank_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """For each row an interval for the probability that it outranks a random negative, of shape (n_samples, 2).
@@ -262,8 +262,9 @@ class OB2RMK(OnlineClassifier):
         20 negatives have been scored, and wide until 50 ranks could be compared.
         """
         check_parameters("rank_interval", {"coverage": coverage}, {"coverage": number(above=0, most=1)})
-        scores = self._raw_scores(X)
-        return np.stack(self._ranks.intervals(self._on_ruler(scores), float(coverage)), axis=1)
+        with self._alone:
+            scores = self.raw_scores(X)
+            return np.stack(self._ranks.intervals(self._on_ruler(scores), float(coverage)), axis=1)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         kept = {"waiting": self._waiting, "counts": self._counts, "ruler": np.array(self._ruler)}

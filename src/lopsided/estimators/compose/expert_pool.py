@@ -198,6 +198,7 @@ class ExpertPool(OnlineClassifier):
             member._begin(self._labels)
             if member.random_state is None and seed is not None:
                 member._uniforms.rng = np.random.default_rng(seed)
+        self._use_lock(self._alone)
         self._measure_every_row()
 
     def _measure_every_row(self) -> None:
@@ -249,11 +250,11 @@ class ExpertPool(OnlineClassifier):
         panel_score_rows(self._panel, self._plan, self._for_all(lambda member: member._score(rows), n_rows), scores)
         return scores
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         given = np.empty((1, len(self.members_)))
         for i, member in enumerate(self.members_):
             member._one_x[:] = self._one_x
-            given[0, i] = member._learn_one(sign)
+            given[0, i] = member._learn_one(sign, weight)
             member._memory.remember_one(sign, given[0, i])
         return float(self._combine_and_note(np.array([sign]), given)[0])
 
@@ -291,7 +292,17 @@ class ExpertPool(OnlineClassifier):
 
     def _restore_parts(self, parts: list[Any]) -> None:
         self.members_ = parts
+        self._use_lock(self._alone)
         self._measure_every_row()
+
+    def _use_lock(self, lock: Any) -> None:
+        super()._use_lock(lock)
+        for member in getattr(self, "members_", []):
+            member._use_lock(lock)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        self._use_lock(self._alone)
 
     # ---------------------------------------------------------------- looking inside
 

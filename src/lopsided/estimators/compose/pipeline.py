@@ -102,7 +102,13 @@ class StreamPipeline(OnlineClassifier):
         self.learner_ = clone(self._given_learner())
         self.learner_.n_features_in_ = n_features
         self.learner_._begin(self._labels)
-        self.learner_._uniforms = self._uniforms  # one stream of randomness for the whole
+        self._share_with_parts()
+
+    def _share_with_parts(self) -> None:
+        """One lock, one stream of randomness and one memory of scores for the whole."""
+        self._use_lock(self._alone)
+        self.learner_._uniforms = self._uniforms
+        self.learner_._memory = self._memory
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         return self.learner_._learn(self.scaler_._scale(rows, learn=True), signs, weights, every_score=every_score)
@@ -112,9 +118,9 @@ class StreamPipeline(OnlineClassifier):
 
     # One example goes straight into the array from which the learner reads it.
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._pass_one_on(learn=True)
-        return self.learner_._learn_one(sign)
+        return self.learner_._learn_one(sign, weight)
 
     def _score_one(self) -> float:
         self._pass_one_on(learn=False)
@@ -144,6 +150,22 @@ class StreamPipeline(OnlineClassifier):
             return self._begun_with
         return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}
 
+    def _use_lock(self, lock: Any) -> None:
+        super()._use_lock(lock)
+        if self._started:
+            self.scaler_._use_lock(lock)
+            self.learner_._use_lock(lock)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if self._started:
+            self._share_with_parts()
+
+    @property
+    def final_learner(self) -> Any:
+        """The learner inside: as it learned, or as it was given before that."""
+        return self.learner_ if self._started else self._given_learner()
+
     def _prepare_for_one(self) -> None:
         super()._prepare_for_one()
         self.__dict__.pop("_one_scale_and_note", None)
@@ -163,6 +185,7 @@ class StreamPipeline(OnlineClassifier):
 
     def _restore_parts(self, parts: list[Any]) -> None:
         self.learner_._restore_parts(parts)
+        self.learner_._use_lock(self._alone)
 
     @property
     def n_diverged_(self) -> int:

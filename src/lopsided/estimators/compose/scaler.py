@@ -17,12 +17,13 @@ from lopsided.core.arithmetic.compiled import bound
 from lopsided.core.geometry.points import Rows
 from lopsided.core.geometry.scaling import MINMAX, STANDARD, empty_scales, scale_rows
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.locking import Locked
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 
 _KINDS = {"standard": STANDARD, "minmax": MINMAX}
 
 
-class OnlineScaler(TransformerMixin, BaseEstimator):
+class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
     """Brings features to a common scale by statistics that grow with the stream.
 
     Use it in front of a kernel or linear learner, in a `StreamPipeline`. After n rows `transform` equals scikit-learn's
@@ -56,8 +57,9 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         with validation.shape_unchanged_on_error(self):
             X = validation.checked_features(self, X, first=True)
             self._check_features(X)
-        self._start(X.shape[1])
-        self._scale(validation.as_rows(X), learn=True)
+        with self._alone:
+            self._start(X.shape[1])
+            self._scale(validation.as_rows(X), learn=True)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -66,7 +68,8 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
             return self.fit(X)
         X = validation.checked_features(self, X, first=False)
         self._check_features(X)
-        self._scale(validation.as_rows(X), learn=True)
+        with self._alone:
+            self._scale(validation.as_rows(X), learn=True)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -74,12 +77,19 @@ class OnlineScaler(TransformerMixin, BaseEstimator):
         self._check_started()
         X = validation.checked_features(self, X, first=False)
         self._check_features(X)
-        rows = self._scale(validation.as_rows(X), learn=False)
+        with self._alone:
+            rows = self._scale(validation.as_rows(X), learn=False)
         if not sp.issparse(X):
             return rows.dense
         result = X.copy()
         result.data = rows.values
         return result
+
+    def to_bytes(self) -> bytes:
+        """The content of the file that `save` writes."""
+        from lopsided.estimators.state.files import to_bytes
+
+        return to_bytes(self)
 
     def save(self, path: str | Path) -> None:
         """Write the scaler into one file; `lopsided.load` reads it."""

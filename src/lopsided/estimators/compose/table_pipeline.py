@@ -165,21 +165,13 @@ class TablePipeline(_FilePipeline):
             return X.view(np.ndarray) if isinstance(X, EncodedRows) else self.encoder_.checked_rows(X)
         return self.encoder_.matrix(self.encoder_.columns_of(X))
 
-    def _raw_scores(self, X: Any) -> Floats:
-        self._check_started()
-        rows = validation.as_rows(self._matrix(X))
-        with self._alone:
-            return self._score(rows)
+    def _rows_of(self, X: Any) -> Rows:
+        return validation.as_rows(self._matrix(X))
 
-    def learn_one(self, x: Any, y: Any) -> Self:
-        """Learn from one row, a mapping of columns to values, and its label."""
-        if self._started:
-            return super().learn_one(x, y)
-        return self.partial_fit(x[None] if isinstance(x, np.ndarray) else [_mapping(x)], [y])
-
-    def score_one(self, x: Any) -> float:
-        """`decision_function` of one row, a mapping of columns to values."""
-        return super().score_one(x)
+    def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
+        scores = None if score is None else [score]
+        rows = x[None] if isinstance(x, np.ndarray) else [_mapping(x)]
+        return self.learn_many(rows, [y], scores=scores, sample_weight=None if weight == 1.0 else [weight])
 
     def _take_one(self, x: Any) -> None:
         if isinstance(x, np.ndarray):
@@ -199,6 +191,11 @@ class TablePipeline(_FilePipeline):
         self.scaler_.n_features_in_ = max(n_numbers, 1)
         self.scaler_._start(max(n_numbers, 1))
         self._counts, self._means = np.zeros(n_numbers, dtype=np.int64), np.zeros(n_numbers)
+
+    def compile_ahead(self, n_features: int | None = None, *, sparse: bool = False, classes: Any = None) -> Self:
+        """Compile beforehand; how wide a row is follows from the schema."""
+        self.check_parameters()
+        return super().compile_ahead(self.encoder_.width, sparse=sparse, classes=classes)
 
     def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
         """Rows without gaps and on scale, each by what was known before it."""

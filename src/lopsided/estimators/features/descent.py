@@ -107,9 +107,9 @@ class FOGD(CompiledLearner):
             self._model.directions[:] = np.sqrt(2.0 * self._bandwidth) * normals
             self._model.tally[DRAWN] = 1
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._prepare_for(self._one_row)
-        return super()._learn_one(sign)
+        return super()._learn_one(sign, weight)
 
     _run = staticmethod(fogd_run)
     _score_rows = staticmethod(fogd_score_rows)
@@ -247,8 +247,8 @@ class NOGD(SupportLearner):
         self._map_if_full()
         return learned if learned == stop else super()._run_span(rows, arguments, learned, stop)
 
-    def _learn_one(self, sign: float) -> float:
-        score = super()._learn_one(sign)
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
+        score = super()._learn_one(sign, weight)
         self._map_if_full()
         return score
 

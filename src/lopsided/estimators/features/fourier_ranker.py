@@ -206,9 +206,9 @@ class FourierRanker(CompiledLearner):
             self._do_what_is_due()
         return stop
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._prepare_for(self._one_row)
-        score = super()._learn_one(sign)
+        score = super()._learn_one(sign, weight)
         self._do_what_is_due()
         return score
 
@@ -271,17 +271,18 @@ class FourierRanker(CompiledLearner):
 
     def solve(self) -> Self:
         """Bring the weights up to date with every example so far, as `fit` does at its end."""
-        self._check_started()
-        if self._state.tally[SINCE]:
-            self._solve()
+        with self._alone:
+            self._check_started()
+            if self._state.tally[SINCE]:
+                self._solve()
         return self
 
     # ---------------------------------------------------------------- adding models up
 
     def sibling(self) -> Self:
         """An empty model with the same directions and the same fixed scale, to learn from another part of a stream."""
-        self._check_scale("sibling", self)
         other = copy.deepcopy(self)
+        self._check_scale("sibling", other)
         other._memory = ScoreMemory()
         for memory in other._moments_by_fade:
             memory.clear()
@@ -299,24 +300,25 @@ class FourierRanker(CompiledLearner):
         its `sibling` have. With `fade` < 1 both are taken to end now; with `focus` > 0 the weights of examples are
         those that each model gave them. What variants have achieved is not added: that of this model counts.
         """
-        self._check_scale("absorb", self)
         if not isinstance(other, FourierRanker):
             raise ValueError(f"The 'other' parameter of absorb must be a FourierRanker. Got {type(other).__name__}.")
-        self._check_scale("absorb", other)
-        mine, theirs = self._what_must_agree(), other._what_must_agree()
-        for name in mine:
-            if not np.array_equal(mine[name], theirs[name]):
-                raise ValueError(
-                    f"The models of FourierRanker.absorb must have the same {name}, as those of `sibling` do. "
-                    "Got different ones."
-                )
-        other = copy.deepcopy(other)
-        other._add_block()
-        self._add_block()
-        for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
-            memory.add(more)
-        self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
-        self._solve()
+        other = copy.deepcopy(other)  # before this one's lock is taken: two models may absorb each other
+        with self._alone:
+            self._check_scale("absorb", self)
+            self._check_scale("absorb", other)
+            mine, theirs = self._what_must_agree(), other._what_must_agree()
+            for name in mine:
+                if not np.array_equal(mine[name], theirs[name]):
+                    raise ValueError(
+                        f"The models of FourierRanker.absorb must have the same {name}, as those of `sibling` do. "
+                        "Got different ones."
+                    )
+            other._add_block()
+            self._add_block()
+            for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
+                memory.add(more)
+            self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
+            self._solve()
         return self
 
     def _what_must_agree(self) -> dict[str, Any]:

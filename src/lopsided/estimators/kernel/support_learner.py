@@ -23,10 +23,10 @@ class SupportLearner(CompiledLearner):
             self._points = points
             self._unbind()
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         if self._points.lookup.size:
             self._prepare_for(self._one_row)
-        return super()._learn_one(sign)
+        return super()._learn_one(sign, weight)
 
     def _vectors_at(self, columns: npt.NDArray[np.int64]) -> Any:
         return vectors_at(self._points, columns)

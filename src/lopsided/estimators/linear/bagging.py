@@ -130,9 +130,9 @@ class ResamplingBagging(ColumnsLearner):
         signs = arguments[3]
         return bagging_run(*(*arguments[:-2], self._times(signs[start:stop]), start, start, stop))
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._times_of_one[:] = self._times(np.array([sign]))
-        return super()._learn_one(sign)
+        return super()._learn_one(sign, weight)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(columns=self._columns) | {"sizes": self._sizes}

@@ -200,14 +200,15 @@ class OMCSL(ColumnsLearner):
 
     def progressive_expert_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
         """As `progressive_scores`, but of all K columns, (n_samples, K): one pass for every measure."""
-        X, signs, weights = self._next(X, y, classes, None)
-        self._all_scores = np.zeros((signs.size, self._costs.shape[1]))
-        try:
-            self._learn_checked(X, signs, weights, every_score=True)
-            return self._all_scores
-        finally:
-            self._all_scores = _NO_SCORES
-            self._unbind()
+        with self._alone:
+            X, signs, weights = self._next(X, y, classes, None)
+            self._all_scores = np.zeros((signs.size, self._costs.shape[1]))
+            try:
+                self._learn_checked(X, signs, weights, every_score=True)
+                return self._all_scores
+            finally:
+                self._all_scores = _NO_SCORES
+                self._unbind()
 
     @property
     def expert_weights_(self) -> Floats:

@@ -116,9 +116,9 @@ class OPAUC(LinearLearner):
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         return opauc_run(*(*arguments[:-2], self._normals(stop - start), start, start, stop))
 
-    def _learn_one(self, sign: float) -> float:
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._normals_of_one[:] = self._normals(1)
-        return super()._learn_one(sign)
+        return super()._learn_one(sign, weight)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(moments=self._moments)

@@ -11,10 +11,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import os
-import secrets
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,75 +22,78 @@ import safetensors.numpy
 
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import LEARNERS
-from lopsided.estimators.base.labels import LabelMap
 from lopsided.estimators.base.randomness import generator_state
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
+from lopsided.estimators.state.replacing import replace_file
 from lopsided.kernels import Kernel, kernel_from_json
+from lopsided.labels import LabelMap
 from lopsided.version import __version__
 
 FORMAT = 1
 _KEY = "lopsided"
+_ATTACHED = "attached"
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def save_model(model: Any, path: str | Path) -> None:
+class Attachment(NamedTuple):
+    """Something that is kept beside a model in its file, such as the position of a reader: JSON, and arrays."""
+
+    description: dict[str, Any]
+    arrays: Arrays
+
+
+def save_model(model: Any, path: str | Path, attached: Mapping[str, Attachment] | None = None) -> None:
     """Write a model, all of it or nothing: a crash leaves the old file as it was.
 
-    A link stays a link; what is not a file, such as a pipe, is written into.
+    The new file is read back before it takes the place of an old one. A link stays a link; what is not a file, such as
+    a pipe, is written into.
     """
-    content = to_bytes(model)
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        target.write_bytes(content)
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _settle(target.parent)
-
-
-def _settle(folder: Path) -> None:
-    """Wait until the new name is on the disk too, where folders can be waited for."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    replace_file(path, to_bytes(model, attached), check=from_bytes)
 
 
 def load(path: str | Path) -> Any:
     """Read a model that `save` wrote. Continuing to learn equals never having stopped."""
+    return from_bytes(_content(path), source=str(path))
+
+
+def load_attached(path: str | Path) -> tuple[Any, dict[str, Attachment]]:
+    """A model and what is kept beside it in its file."""
+    document, arrays = _opened(_content(path), str(path))
+    return _model_of(document, arrays, str(path)), _attachments_of(document, arrays)
+
+
+def _content(path: str | Path) -> bytes:
     try:
-        content = Path(path).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
         raise ModelFileError(f"The model file {str(path)!r} must be readable. Got: {error.strerror}.") from None
-    return from_bytes(content, source=str(path))
 
 
-def to_bytes(model: Any) -> bytes:
+def to_bytes(model: Any, attached: Mapping[str, Attachment] | None = None) -> bytes:
     """The content of a model file; the same model gives the same bytes."""
     arrays, description = packed(model)
+    document: dict[str, Any] = {"format": FORMAT, "version": __version__, "model": description}
+    for name, (words, more) in (attached or {}).items():
+        document.setdefault("attached", {})[name] = words
+        arrays |= {f"{_ATTACHED}/{name}/{key}": array for key, array in more.items()}
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
+        if array.dtype.kind == "f" and not name.startswith(_ATTACHED) and not np.isfinite(array).all():
             raise ModelFileError(f"The array {name!r} of a model to save must be finite. Got one that is not.")
-    document = {"format": FORMAT, "version": __version__, "model": description}
     document["checksum"] = checksum(document, arrays)
     return safetensors.numpy.save(arrays, metadata={_KEY: json.dumps(document, sort_keys=True)})
 
 
 def from_bytes(content: bytes, source: str = "bytes") -> Any:
-    """The model of a file's content."""
+    """The model of a file's content, as `to_bytes` gives it."""
+    document, arrays = _opened(content, source)
+    return _model_of(document, arrays, source)
+
+
+def _opened(content: bytes, source: str) -> tuple[dict[str, Any], Arrays]:
+    """What a file says and holds, if it is whole."""
     try:
         length = int.from_bytes(content[:8], "little")
         document = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][_KEY])
@@ -113,6 +115,10 @@ def from_bytes(content: bytes, source: str = "bytes") -> Any:
         raise ModelFileError(
             f"The model file {source!r} must match its checksum. Got another: it was changed or damaged."
         )
+    return document, arrays
+
+
+def _model_of(document: dict[str, Any], arrays: Arrays, source: str) -> Any:
     try:
         return unpacked(document["model"], arrays)
     except ModelFileError:
@@ -121,6 +127,15 @@ def from_bytes(content: bytes, source: str = "bytes") -> Any:
         raise ModelFileError(
             f"The model file {source!r} must describe a model of lopsided. Got one that does not fit: {error}."
         ) from None
+
+
+def _attachments_of(document: dict[str, Any], arrays: Arrays) -> dict[str, Attachment]:
+    attached = {}
+    for name, description in document.get("attached", {}).items():
+        prefix = f"{_ATTACHED}/{name}/"
+        own = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+        attached[name] = Attachment(description, own)
+    return attached
 
 
 def checksum(document: dict[str, Any], arrays: Arrays) -> str:
@@ -133,9 +148,14 @@ def checksum(document: dict[str, Any], arrays: Arrays) -> str:
 
 
 def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
-    """Arrays and description of a model."""
+    """Arrays and description of a model at one moment: copies, taken while nobody else may touch it."""
+    with model._alone:
+        return _packed(model)
+
+
+def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
     model._check_started()
-    arrays = dict(model._arrays())
+    arrays = {name: np.array(array, order="C") for name, array in model._arrays().items()}
     description: dict[str, Any] = {
         "learner": type(model).__name__,
         "parameters": {name: _to_json(value, name) for name, value in _parameters_of(model).items()},
@@ -145,17 +165,21 @@ def packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
     if hasattr(model, "_labels"):
         labels = model._labels
         description["labels"] = {
-            "classes": labels.classes.tolist(), "dtype": labels.classes.dtype.str, "settled": labels.settled,
-        }  # fmt: skip
+            "classes": labels.classes.tolist(),
+            "dtype": labels.classes.dtype.str,
+            "settled": labels.settled,
+            "positive": labels.positive_index,
+        }
     if hasattr(model, "_uniforms"):
         description["generator"] = generator_state(model._uniforms.rng)
         arrays["uniforms"] = model._uniforms.unused()
     if hasattr(model, "_memory"):
         memory = model._memory
         arrays |= {
-            "memory.positive": memory.positive,
-            "memory.negative": memory.negative,
-            "memory.counts": memory.counts,
+            "memory.positive": memory.positive.copy(),
+            "memory.negative": memory.negative.copy(),
+            "memory.counts": memory.counts.copy(),
+            "memory.seen": np.array(memory.seen, dtype=np.int64),
         }
     for number, part in enumerate(model._parts() if hasattr(model, "_parts") else []):
         part_arrays, part_description = packed(part)
@@ -208,6 +232,8 @@ def _restored_labels(known: dict[str, Any], pos_label: Any) -> LabelMap:
         raise ModelFileError(
             f"The labels of the model file must be two numbers or words in order. Got {known}: the file is damaged."
         )
+    if "positive" in known:  # which a stream may have said, and not the parameter
+        pos_label = classes.tolist()[int(known["positive"])]
     return LabelMap(classes, pos_label, settled=bool(known["settled"]))
 
 
@@ -222,6 +248,9 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
     model._memory.negative = taken(arrays, "memory.negative", np.float64, (NEGATIVE_RING,))
     model._memory.counts = taken(arrays, "memory.counts", np.int64, (2,))
     in_range("memory.counts", model._memory.counts, 0, 2**62)
+    seen = taken(arrays, "memory.seen", np.int64, (2,), formerly="memory.counts")
+    in_range("memory.seen", seen, 0, 2**62)
+    model._memory.seen = seen.tolist()
 
 
 def _to_json(value: Any, name: str) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats
+Floats = npt.NDArray[np.float64]
 
-# Labels whose partner is known without seeing it; the value is the sign and the pair it belongs to.
+# Labels whose partner is known without seeing it; the value is the pair it belongs to.
 _UNDERSTOOD: dict[Any, tuple[Any, Any]] = {0: (0, 1), 1: (0, 1), -1: (-1, 1)}
 
 
@@ -21,6 +21,10 @@ class LabelMap:
     """Two classes, sorted, and which of them is the rare one.
 
     `settled` is False while only a 1 has been seen whose partner may turn out to be 0 or -1.
+
+    >>> labels = LabelMap(np.array(["fraud", "ok"]), "fraud")
+    >>> labels.signs(np.array(["ok", "fraud"])).tolist(), labels.names(np.array([True, False])).tolist()
+    ([-1.0, 1.0], ['fraud', 'ok'])
     """
 
     def __init__(self, classes: npt.NDArray[Any], pos_label: Any = None, *, settled: bool = True) -> None:
@@ -31,13 +35,21 @@ class LabelMap:
                 f"The 'pos_label' parameter must be one of the labels {classes.tolist()}. Got {pos_label!r} instead."
             )
         self.positive_index = 1 if pos_label is None else classes.tolist().index(pos_label)
-        self.positive = classes[self.positive_index]
-        self.negative = classes[1 - self.positive_index]
-        self.sign_of = {self.positive.item() if hasattr(self.positive, "item") else self.positive: 1.0}
-        self.sign_of[self.negative.item() if hasattr(self.negative, "item") else self.negative] = -1.0
+        self.positive = _plain(classes[self.positive_index])
+        self.negative = _plain(classes[1 - self.positive_index])
+        self.sign_of = {self.positive: 1.0, self.negative: -1.0}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LabelMap):
+            return NotImplemented
+        return (self.positive, self.negative, self.settled) == (other.positive, other.negative, other.settled)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def signs(self, y: npt.NDArray[Any]) -> Floats:
-        """+1 for the rare class, -1 for the other; a third label is refused."""
+        """+1 for the rare class, -1 for the other; a third label is refused. What is signs already stays as it is."""
+        if isinstance(y, Signs):
+            return y.view(np.ndarray)
         positive = np.asarray(y == self.positive)
         strangers = ~(positive | np.asarray(y == self.negative))
         if strangers.any():
@@ -49,7 +61,39 @@ class LabelMap:
 
     def names(self, is_positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         """Labels for a vector of decisions."""
-        return np.where(is_positive, self.positive, self.negative).astype(self.classes.dtype, copy=False)
+        classes = self.classes[self.positive_index], self.classes[1 - self.positive_index]
+        return np.where(is_positive, *classes).astype(self.classes.dtype, copy=False)
+
+
+class Signs(np.ndarray[Any, np.dtype[np.float64]]):
+    """Labels as +1 and -1, with the map that they came by: a learner takes them as they are.
+
+    >>> labels = LabelMap(np.array(["fraud", "ok"]), "fraud")
+    >>> signs = Signs.of([1.0, -1.0, -1.0], labels)
+    >>> signs[1:].names().tolist()
+    ['ok', 'ok']
+    """
+
+    labels: LabelMap
+
+    @classmethod
+    def of(cls, signs: npt.ArrayLike, labels: LabelMap) -> Self:
+        """These signs, under these labels."""
+        result = np.asarray(signs, dtype=np.float64).view(cls)
+        result.labels = labels
+        return result
+
+    def __array_finalize__(self, source: Any) -> None:
+        if isinstance(source, Signs):
+            self.labels = source.__dict__.get("labels")  # type: ignore[assignment]
+
+    def names(self) -> npt.NDArray[Any]:
+        """The labels by their names."""
+        return self.labels.names(self.view(np.ndarray) > 0.0)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label
 
 
 def map_of_classes(classes: Any, pos_label: Any) -> LabelMap:
@@ -65,6 +109,13 @@ def map_of_classes(classes: Any, pos_label: Any) -> LabelMap:
 
 def map_of_labels(y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
     """The map for the labels of a first batch, of which there may be only one."""
+    if isinstance(y, Signs):
+        if pos_label is not None and pos_label != y.labels.positive:
+            raise LabelError(
+                f"The 'pos_label' parameter must be the positive label of the stream, {y.labels.positive!r}. "
+                f"Got {pos_label!r} instead."
+            )
+        return y.labels
     distinct = np.unique(y)
     if distinct.size == 2:
         return LabelMap(distinct, pos_label)
@@ -73,7 +124,7 @@ def map_of_labels(y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
             "Only binary classification is supported. The labels of a stream must be two. "
             f"Got {distinct.size} of them: {distinct[:5].tolist()}{' ...' if distinct.size > 5 else ''}."
         )
-    label = distinct[0].item() if hasattr(distinct[0], "item") else distinct[0]
+    label = _plain(distinct[0])
     pair = _UNDERSTOOD.get(label) if isinstance(label, int | float) else None
     if pair is None:
         raise LabelError(
@@ -86,6 +137,8 @@ def map_of_labels(y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
 
 def settle(known: LabelMap, y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
     """The map after more labels: a stream that began with 1 alone may go on with -1 instead of 0."""
+    if isinstance(y, Signs):
+        return _agreed(known, y.labels)
     if known.settled:
         return known
     others = np.unique(y[np.asarray(y != 1)])
@@ -94,3 +147,13 @@ def settle(known: LabelMap, y: npt.NDArray[Any], pos_label: Any) -> LabelMap:
     if others.size == 1 and others[0] == -1:
         return LabelMap(np.array([-1, 1], dtype=np.result_type(known.classes.dtype, others.dtype)), pos_label)
     return LabelMap(known.classes, pos_label)
+
+
+def _agreed(known: LabelMap, new: LabelMap) -> LabelMap:
+    """The known map, if the signs of a stream were made by the same labels."""
+    if known.settled and (new.positive, new.negative) != (known.positive, known.negative):
+        raise LabelError(
+            f"The labels of the rows must be {known.positive!r} (positive) and {known.negative!r}, as learned so far. "
+            f"Got {new.positive!r} and {new.negative!r}."
+        )
+    return known if known.settled else new

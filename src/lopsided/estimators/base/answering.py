@@ -1,0 +1,154 @@
+"""What every learner answers, and what is known of it: scores, probabilities, decisions, labels, counts."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base import validation
+from lopsided.estimators.base.locking import Locked
+from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.labels import LabelMap
+from lopsided.protocol import Answer
+
+
+class Answering(Locked):
+    """The part of a learner that others ask: it needs `_score`, and what learning has left in labels and memory."""
+
+    _labels: LabelMap
+    _memory: ScoreMemory
+
+    @property
+    def _started(self) -> bool:
+        raise NotImplementedError
+
+    def _score(self, rows: Rows) -> Floats:
+        raise NotImplementedError
+
+    def _check_started(self) -> None:
+        raise NotImplementedError
+
+    def _threshold_rule(self) -> str | float:
+        raise NotImplementedError
+
+    def raw_scores(self, X: Any) -> Floats:
+        """Ranking scores of the current model, never shifted by `threshold_`: on the ruler of progressive scores."""
+        with self._alone:
+            self._check_started()
+            return self._score(self._rows_of(X))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
+        with self._alone:
+            return self.raw_scores(X) - self.threshold_
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The rare class where `decision_function` is > 0, the other class elsewhere."""
+        with self._alone:
+            decisions = self.decision_function(X) > 0.0
+            return self._labels.names(decisions)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the two `classes_`, calibrated online from progressive scores.
+
+        Strictly increasing in the score; the probability 0.5 need not be where `predict` switches.
+        """
+        with self._alone:
+            scores = self.raw_scores(X)
+            positive = self._memory.probability(scores)
+            columns = (1.0 - positive, positive)
+            return np.stack(columns if self._labels.positive_index == 1 else columns[::-1], axis=1)
+
+    def answer(self, X: Any) -> Answer:
+        """Raw scores, probabilities of the rare class, decisions and the threshold, from one pass over the rows.
+
+        >>> from lopsided import KOIL
+        >>> learner = KOIL(random_state=0).partial_fit([[0.0], [1.0]], ["bad", "good"])
+        >>> learner.answer([[0.9]]).decision.tolist()
+        ['good']
+        """
+        with self._alone:
+            scores, threshold = self.raw_scores(X), self.threshold_
+            decisions = self._labels.names(scores - threshold > 0.0)
+            return Answer(scores, self._memory.probability(scores), decisions, threshold)
+
+    @property
+    def threshold_rule_(self) -> str | float:
+        """How `threshold_` is found: "zero", "f1", "gmean", "rate:SHARE", or a number."""
+        return self._threshold_rule()
+
+    @property
+    def threshold_(self) -> float:
+        """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
+        self._check_started()
+        rule = self._threshold_rule()
+        if not isinstance(rule, str):
+            return float(rule)
+        if rule == "zero":
+            return 0.0
+        with self._alone:
+            return self._memory.threshold(rule)
+
+    @property
+    def calibration_(self) -> tuple[float, float]:
+        """Slope and offset of the curve 1 / (1 + exp(-(slope score + offset))) that makes probabilities of raw scores.
+
+        Beyond a logit of 20 it is bent, so that no probability is 0 or 1.
+        """
+        with self._alone:
+            self._check_started()
+            return self._memory.calibration()
+
+    def _rows_of(self, X: Any) -> Rows:
+        """Rows to be scored, checked."""
+        return validation.as_rows(validation.checked_features(self, X, first=False))
+
+    # ---------------------------------------------------------------- what is known of it
+
+    @property
+    def started_(self) -> bool:
+        """Whether it has begun to learn."""
+        return self._started
+
+    @property
+    def labels_(self) -> LabelMap:
+        """The two labels, and which one is rare."""
+        self._check_started()
+        return self._labels
+
+    @property
+    def positive_label_(self) -> Any:
+        """The label of the rare class."""
+        return self.labels_.positive
+
+    @property
+    def negative_label_(self) -> Any:
+        """The label of the other class."""
+        return self.labels_.negative
+
+    @property
+    def n_seen_(self) -> int:
+        """How many rows have been learned."""
+        return sum(self._memory.seen) if self._started else 0
+
+    @property
+    def n_positives_seen_(self) -> int:
+        """How many of them are of the rare class."""
+        return self._memory.seen[0] if self._started else 0
+
+    @property
+    def score_memory_(self) -> ScoreMemory:
+        """What is remembered of progressive scores, for thresholds and probabilities (a copy)."""
+        with self._alone:
+            self._check_started()
+            return copy.deepcopy(self._memory)
+
+    @property
+    def final_learner(self) -> Any:
+        """The learner that gives the scores: itself, or the one inside of a pipeline."""
+        return self
