@@ -40,7 +40,7 @@ _HOME: dict[str, str] = LEARNERS | {
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
 }
-_MODULES = ("datasets", "encoding", "evaluate", "kernels", "metrics", "streams")
+_MODULES = ("datasets", "encoding", "evaluate", "export", "inspection", "kernels", "metrics", "streams")
 
 __all__ = [
     "B2RMK",

@@ -14,6 +14,7 @@ import numpy as np
 from lopsided.cli.bad_rows import BadRows
 from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema, SchemaError, TableEncoder, infer_schema
+from lopsided.estimators.compose.file_columns import reads_sparse_files, reads_tables, schema_for
 from lopsided.streams import Chunk, Labels, Sources, SparseStream, StreamError, TableStream, find_labels
 from lopsided.streams.errors import shown_columns
 from lopsided.streams.labelled import label_column
@@ -190,7 +191,7 @@ def _is_libsvm(reading: Reading, model: Any) -> bool:
     if reading.file_format is not None:
         found = reading.file_format == LIBSVM
     elif not (os.path.isfile(reading.files[0]) or os.path.isdir(reading.files[0])) and _is_pipe(reading.files[0]):
-        found = model is not None and not hasattr(model, "schema")  # a pipe cannot be looked into beforehand
+        found = model is not None and not reads_tables(model)  # a pipe cannot be looked into beforehand
     else:
         probe = reading.sources()
         path = next(iter(probe), None)
@@ -198,7 +199,7 @@ def _is_libsvm(reading: Reading, model: Any) -> bool:
             raise StreamError(probe.name, None, None, "must hold files", "none")
         with Sources([path]).open(path) as source:
             found = format_of(source, path) == LIBSVM
-    if model is not None and found == hasattr(model, "schema"):
+    if model is not None and not (reads_sparse_files(model) if found else reads_tables(model)):
         kinds = ("a table", "LIBSVM") if found else ("LIBSVM", "a table")
         raise StreamError(
             reading.files[0], None, None, f"must be {kinds[0]} as the model has learned from", f"{kinds[1]}"
@@ -216,7 +217,8 @@ def _sparse_stream(reading: Reading, sources: Sources, model: Any) -> SparseStre
         raise StreamError(reading.files[0], None, "the label column", rule, repr(reading.label))
     if model is None:
         return SparseStream(sources, n_features=reading.features)
-    return SparseStream(sources, n_features=model.n_features_in_, first_index=model.first_index)
+    first_index = getattr(model, "first_index", None)  # a model from Python has seen no file: this one tells
+    return SparseStream(sources, n_features=model.n_features_in_, first_index=first_index)
 
 
 def _sparse_feed(reading: Reading, stream: SparseStream, bad: BadRows, model: Any, labelled: bool) -> Feed:
@@ -231,7 +233,9 @@ def _sparse_feed(reading: Reading, stream: SparseStream, bad: BadRows, model: An
 
 def _table_feed(reading: Reading, stream: TableStream, bad: BadRows, model: Any, labelled: bool) -> Feed:
     if model is not None:
-        schema = model.schema
+        is_told = not labelled or hasattr(model, "schema")  # else the file must show which column is the label
+        label = None if is_told else label_column(stream.columns, reading.label, stream.name)
+        schema = schema_for(model, stream.head, stream.name, label=label)
         if labelled and schema.label not in stream.columns:
             raise StreamError(
                 stream.name, None, None, f"must hold the label column {schema.label!r}", shown_columns(stream.columns)

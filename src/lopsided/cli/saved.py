@@ -1,4 +1,4 @@
-"""Models that were saved by `lopsided learn`, which know the columns of the files they learned from."""
+"""Models that were saved: by `lopsided learn`, or from Python by `save`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from lopsided.constraints import ParameterError
 
 
 def load_for_files(path: str) -> Any:
-    """A model that can be fed with files."""
+    """A model that can be fed with files: by the columns that it knows, or else by rows of numbers."""
     from lopsided import load
 
     model = load(path)
-    if not (hasattr(model, "schema") or hasattr(model, "first_index")):
-        raise ParameterError(
-            f"The model {path} must know the columns of its files, as those of `lopsided learn` do, "
-            f"got a {type(model).__name__} saved from Python."
-        )
+    if not hasattr(model, "final_learner"):
+        raise ParameterError(f"The model {path} must be a learner, which gives scores, got {type(model).__name__}.")
     return model
