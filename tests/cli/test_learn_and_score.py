@@ -18,6 +18,7 @@ import lopsided as lp
 from cli.payments import csv_text, payment_rows
 from lopsided.cli.feed import Feed
 from lopsided.encoding import infer_schema
+from lopsided.estimators.state.files import save_model
 
 
 def learned(lopsided, *arguments):
@@ -256,7 +257,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     saved = []
     monkeypatch.setattr(
         "lopsided.estimators.base.classifier.Classifier.save",
-        lambda self, path: saved.append(path) or lp.estimators.state.files.save_model(self, path),
+        lambda self, path: saved.append(path) or save_model(self, path),
     )
     (tmp_path / "again.csv").write_text(payments.read_text())
     learned(lopsided, payments, "again.csv", "payments.csv", *OPTIONS, "-o", "m", "--checkpoint", 500)

@@ -185,7 +185,7 @@ TAMPERED = {
     "a position beyond the end": lambda d, a: a["support.tally"].__setitem__((4, 1), 5),
     "a room that starts elsewhere": lambda d, a: a["support.tally"].__setitem__((0, 1), 3),
     "infinite weights": lambda d, a: a["support.weights"].__setitem__(0, np.inf),
-    "uniforms outside of [0, 1)": lambda d, a: a["uniforms"].__setitem__(0, 1.5),
+    "uniforms outside of [0, 1)": lambda d, a: a.update(uniforms=np.array([1.5])),
     "a negative count": lambda d, a: a["memory.counts"].__setitem__(0, -1),
     "a kernel that is not ours": lambda d, a: d["model"]["parameters"].update(kernel={"kernel": {"name": "Evil"}}),
 }

@@ -9,6 +9,7 @@ import numpy as np
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
 
+_GO_BACK = ("PCG64", "PCG64DXSM")
 _FETCHED = 1024  # uniforms kept ready, so that learning one example rarely has to fetch
 
 
@@ -36,6 +37,19 @@ class UniformStream:
     def unused(self) -> Floats:
         """The uniforms fetched and not yet used: with the generator's state, the whole future of the stream."""
         return self.draws.uniforms[int(self.draws.position[0]) :].copy()
+
+    def future(self) -> tuple[Floats, dict[str, Any]]:
+        """Uniforms, and the state of the generator after them: what the stream will give, whatever was fetched so far.
+
+        Generators that can go back are taken back to the first uniform not yet used. So a model that was stopped and
+        one that was not are the same file, although one of them has fetched more.
+        """
+        unused, state = self.unused(), generator_state(self.rng)
+        if unused.size == 0 or state["bit_generator"] not in _GO_BACK or state.get("has_uint32"):
+            return unused, state
+        earlier: Any = _bit_generator(state)
+        earlier.advance(-unused.size)
+        return unused[:0], generator_state(np.random.Generator(earlier))
 
     def restore(self, unused: Floats, state: dict[str, Any]) -> None:
         """Continue where `unused` and `generator_state` left off."""

@@ -22,7 +22,6 @@ import safetensors.numpy
 
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import LEARNERS
-from lopsided.estimators.base.randomness import generator_state
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 from lopsided.estimators.state.replacing import replace_file
@@ -171,8 +170,7 @@ def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
             "positive": labels.positive_index,
         }
     if hasattr(model, "_uniforms"):
-        description["generator"] = generator_state(model._uniforms.rng)
-        arrays["uniforms"] = model._uniforms.unused()
+        arrays["uniforms"], description["generator"] = model._uniforms.future()
     if hasattr(model, "_memory"):
         memory = model._memory
         arrays |= {
