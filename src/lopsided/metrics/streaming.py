@@ -138,12 +138,18 @@ class AUROC(_BinnedArea):
 
     Parameters
     ----------
-    key : "centred"; "sigmoid", n_bins even steps of 1/(1 + exp(-score)), good for log-odds only; "float", log-linear
-        around 0.
-    n_bins : bins of "sigmoid".
-    fade : weight of the past at each new example, 1 to keep everything; 1 - 2/w forgets about as a window of w does.
-    per_class : fade only the class that arrives, which keeps rare positives.
+    key : {"centred", "sigmoid", "float"}, default="centred"
+        How a score finds its bin: around the median of the first scores; by n_bins even steps of 1/(1 + exp(-score)),
+        good for log-odds only; or log-linear around 0.
+    n_bins : int >= 2, default=1000
+        Number of bins. Only for key="sigmoid".
+    fade : float > 0 and <= 1, default=1.0
+        Weight of the past at each new example. 1 keeps everything; 1 - 2/w forgets about as a window of w does.
+    per_class : bool, default=False
+        Whether only the class that arrives fades, which keeps rare positives.
 
+    Examples
+    --------
     >>> metric = AUROC()
     >>> metric.update_many([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> metric.value, metric.error_bound
@@ -169,16 +175,25 @@ class AUROC(_BinnedArea):
 class AUPRC(_BinnedArea):
     """Area under the precision-recall curve of a stream, which looks at the top of the ranking as a reviewer does.
 
-    Bins as for `AUROC`; there is no fading per class, because it would change how rare the positives are.
+    It has the bins of `AUROC`; there is no fading per class, because it would change how rare the positives are.
     `error_bound` lets the examples of every bin come in their worst and their best order. Cost of one example:
     O(log bins); of `value`: O(bins).
 
     Parameters
     ----------
-    key, n_bins, fade : as for `AUROC`.
-    interpolation : "trapezoid" joins the points of the curve by straight lines, "step" is average precision, which
-        never promises more than a threshold can give.
+    key : {"centred", "sigmoid", "float"}, default="centred"
+        How a score finds its bin: around the median of the first scores; by n_bins even steps of 1/(1 + exp(-score)),
+        good for log-odds only; or log-linear around 0.
+    n_bins : int >= 2, default=1000
+        Number of bins. Only for key="sigmoid".
+    fade : float > 0 and <= 1, default=1.0
+        Weight of the past at each new example. 1 keeps everything; 1 - 2/w forgets about as a window of w does.
+    interpolation : {"trapezoid", "step"}, default="trapezoid"
+        "trapezoid" joins the points of the curve by straight lines, "step" is average precision, which never promises
+        more than a threshold can give.
 
+    Examples
+    --------
     >>> metric = AUPRC(interpolation="step")
     >>> metric.update_many([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     >>> round(metric.value, 4)
@@ -211,6 +226,13 @@ class WindowedAUROC(StreamingMetric):
     Cost of one example: two binary searches and a move of memory, 0.9 us for a window of 1,000. Memory: 32 bytes an
     example of the window.
 
+    Parameters
+    ----------
+    window : int >= 1
+        How many of the latest examples count.
+
+    Examples
+    --------
     >>> metric = WindowedAUROC(3)
     >>> metric.update_many([1, 1, 0, 1], [-5.0, 0.8, 0.35, 0.4])
     >>> metric.value
@@ -236,8 +258,15 @@ class Confusion(StreamingMetric):
     """Right and wrong calls of a stream, a score > 0 calling the positive class, and the ratios made of them.
 
     `f1` (also `value`), `sensitivity`, `specificity`, `precision`, `gmean`, `balanced_accuracy`, `accuracy`,
-    `log_loss`. An empty ratio is 0. `fade` is the weight of the past at each new example.
+    `log_loss`. An empty ratio is 0.
 
+    Parameters
+    ----------
+    fade : float > 0 and <= 1, default=1.0
+        Weight of the past at each new example. 1 keeps everything.
+
+    Examples
+    --------
     >>> metric = Confusion()
     >>> metric.update_many([0, 1, 1, 0], [-0.2, 0.3, -0.1, 0.6])
     >>> metric.f1, metric.gmean

@@ -40,11 +40,20 @@ class LabelledFile:
 
     Attributes
     ----------
-    source : the file as it was named.
-    feature_names, label_column : names of the columns, None for LIBSVM.
-    n_rows, n_features : size of the whole file.
-    labels : sorted array of its labels.
-    label_counts : how many rows each label has, the rarest first.
+    source : str
+        The file as it was named.
+    feature_names : list of str or None
+        Names of the columns that are features; None for LIBSVM.
+    label_column : str or None
+        Name of the column that is the label; None for LIBSVM.
+    n_rows : int
+        Rows of the whole file.
+    n_features : int
+        Features of the whole file.
+    labels : array
+        Its labels, sorted.
+    label_counts : mapping
+        How many rows each label has, the rarest first.
     """
 
     def __init__(self, path: str, label: str | None, delimiter: str | None) -> None:
@@ -152,14 +161,18 @@ def open_stream(
 
     Parameters
     ----------
-    path : the file: CSV, NDJSON, Parquet, Arrow or LIBSVM, plain, gzip or zstd.
-    label : the column of a table that is the label. Default: a column called label, class, target or y
-        (in this order, in any case), else the last one; the stream's `label_column` says which it was.
-    delimiter : what separates the cells of a CSV. Default: what its header tells.
+    path : path
+        The file: CSV, NDJSON, Parquet, Arrow or LIBSVM, plain, gzip or zstd.
+    label : str, optional
+        The column of a table that is the label. Default: a column called label, class, target or y (in this order, in
+        any case), else the last one; the stream's `label_column` says which it was.
+    delimiter : str, optional
+        What separates the cells of a CSV. Default: what its header tells.
 
     Raises
     ------
-    StreamError : the file cannot be read, or some row of it cannot be used.
+    StreamError
+        The file cannot be read, or some row of it cannot be used.
     """
     return LabelledFile(os.fspath(path), label, delimiter)
 

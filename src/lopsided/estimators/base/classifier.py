@@ -133,8 +133,11 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
-        y : vector of two labels
-        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+            The rows.
+        y : vector of shape (n_samples,)
+            Their labels, of two classes.
+        sample_weight : vector of shape (n_samples,), optional
+            0 skips a row; any other weight multiplies the cost of its step.
         """
         with self._alone:
             self._check_parameters()

@@ -29,9 +29,13 @@ class OnlineClassifier(Classifier):
         Parameters
         ----------
         X : array, data frame or CSR matrix of shape (n_samples, n_features)
-        y : vector of labels; one class alone is fine
-        classes : the two labels, needed once if the first rows do not show them and they are not 0, 1, -1 or bool
-        sample_weight : vector, optional; 0 skips a row, any other weight multiplies the step's cost.
+            The rows.
+        y : vector of shape (n_samples,)
+            Their labels; one class alone is fine.
+        classes : list of two labels, optional
+            Needed once, if the first rows do not show both labels and they are not 0, 1, -1 or bool.
+        sample_weight : vector of shape (n_samples,), optional
+            0 skips a row; any other weight multiplies the cost of its step.
         """
         with self._alone:
             X, signs, weights = self._next(X, y, classes, sample_weight)

@@ -13,6 +13,7 @@ from lopsided.bayes.online import combined
 from lopsided.constraints import Constraint, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.kernel.parameters import POOL, chosen_pool
@@ -39,17 +40,41 @@ class B2RMK(Classifier):
 
     Parameters
     ----------
-    kernels : "bayes" (13 Gaussians and 5 normalised polynomials), "default", or a list of kernels.
-    max_sweeps : stop after so many.
-    tol : stop earlier when no training score moves by more than tol times their range.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`; thresholds and probabilities rest on the scores of the
-        training set, which flatters them. Nothing is random.
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
+        The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
+        polynomials (x.z)^1, 2, 3.
+    max_sweeps : int >= 1, default=200
+        Stop after so many sweeps over all factors.
+    tol : float >= 0, default=1e-05
+        Stop earlier when no training score moves by more than this share of their range.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the scores of the training set, which flatters them, as it does the
+        probabilities. "rate:0.01" flags that share of the rows, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows first.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Attributes
     ----------
-    kernel_weights_ : <e>. support_weights_ : <a>, for `support_vectors_`, the training set: positives, then negatives.
-    support_signs_ : their classes. `lopsided.report.figures.weights_figure(model)` draws both kinds of weights.
-    elbo_ : the evidence lower bound after each sweep. n_sweeps_, converged_.
+    kernel_weights_ : array of shape (n_kernels,)
+        The mean weight <e> of each kernel. `lopsided.report.figures.weights_figure(model)` draws them and <a>.
+    support_vectors_ : array of shape (n_samples, n_features)
+        The training set: positives, then negatives.
+    support_weights_ : array of shape (n_samples,)
+        The mean weight <a> of each of them.
+    support_signs_ : array of shape (n_samples,)
+        Their classes, +1 for the rare one.
+    elbo_ : array of shape (n_sweeps_,)
+        The evidence lower bound after each sweep.
+    n_sweeps_ : int
+        How many sweeps were made.
+    converged_ : bool
+        Whether `tol` was reached before `max_sweeps`.
 
     Examples
     --------
@@ -100,9 +125,10 @@ class B2RMK(Classifier):
         X = dense_rows(rows, self.n_features_in_)
         order = np.concatenate([np.flatnonzero(signs > 0), np.flatnonzero(signs < 0)])
         X, signs, weights = X[order], signs[order], weights[order]
-        fit, bounds, converged = fitted(
-            self._pool.matrices(X, X), signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol)
-        )
+        with one_blas_thread:
+            fit, bounds, converged = fitted(
+                self._pool.matrices(X, X), signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol)
+            )
         self._points, self._signs, self._a, self._be = X, signs, fit.m_a, fit.m_be
         self._bounds, self._converged = np.array(bounds), np.array([int(converged)])
         scores = np.empty(order.size)
@@ -110,7 +136,8 @@ class B2RMK(Classifier):
         return scores
 
     def _score(self, rows: Rows) -> Floats:
-        return combined(self._pool, dense_rows(rows, self.n_features_in_), self._points, self._a, self._be)
+        with one_blas_thread:
+            return combined(self._pool, dense_rows(rows, self.n_features_in_), self._points, self._a, self._be)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         parts = (self._points, self._signs, self._a, self._be, self._bounds, self._converged)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
 from lopsided.bayes.batch import fitted
 from lopsided.bayes.kernel_pool import KernelPool
@@ -17,6 +15,7 @@ from lopsided.constraints import Constraint, check_parameters, choice, nothing, 
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.bayesian.step import FROM_LABEL, FROM_SCORES, StepPlan
 from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.bayesian.b2rmk import BATCH
@@ -36,12 +35,6 @@ class Limits(NamedTuple):
     warm_up: int
     max_sweeps: int
     tol: float
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """The BLAS libraries that are loaded; to look for them takes milliseconds."""
-    return ThreadpoolController()
 
 
 class OB2RMK(OnlineClassifier):
@@ -67,17 +60,41 @@ class OB2RMK(OnlineClassifier):
 
     Parameters
     ----------
-    variant : "default", or "published", the publication to the letter: `start` and `refit` are ignored.
-    start : where a step starts from, "scores" (priors of the precisions Ga(1, 1)) or "label" (Ga(10, 1)).
-    refit : fit what the buffers hold anew after so many examples (unweighted), or None for never.
-    kernels : as for `B2RMK`.
-    budget : support vectors of each class.
-    n_neighbors : k.
-    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
-    n_iterations : of the updates in a step; it acts as a step size, 30 is not convergence.
-    warm_up : the batch fit runs at the first example from this number on at which both classes have been seen.
-    max_sweeps, tol : of the batch fit.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`. Nothing is random.
+    variant : {"default", "published"}, default="default"
+        "published" is the publication to the letter; `start` and `refit` are then ignored.
+    kernels : list of kernels or {"bayes", "default"}, default="bayes"
+        The pool. "bayes" is 13 Gaussians and 5 normalised polynomials; "default" is 13 Gaussians and the
+        polynomials (x.z)^1, 2, 3.
+    budget : int >= 1, default=100
+        The most support vectors of each class.
+    n_neighbors : int >= 1, default=3
+        How many nearest opposite vectors a step compares the example with, k.
+    C : float > 0, default=1.0
+        Cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    n_iterations : int >= 1, default=30
+        Updates of all factors in a step. It acts as a step size: 30 is not convergence.
+    warm_up : int >= 2, default=40
+        The batch fit runs at the first example from this number on at which both classes have been seen. Until then
+        scores are 0.
+    start : {"scores", "label"}, default="scores"
+        Where a step starts from: the scores, with priors Ga(1, 1) of the precisions, or the label, with Ga(10, 1).
+    refit : int >= 1 or None, default=100
+        Fit what the buffers hold again after so many examples (unweighted). None never does.
+    max_sweeps : int >= 1, default=200
+        The batch fit stops after so many sweeps.
+    tol : float >= 0, default=1e-05
+        The batch fit stops earlier when no training score moves by more than this share of their range.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -94,7 +111,8 @@ class OB2RMK(OnlineClassifier):
 
     References
     ----------
-    As for `B2RMK`; the online form with two buffers is of the same publication.
+    C. Du, C. Du, G. Long, Q. He, Y. Li, "Online Bayesian Multiple Kernel Bipartite Ranking", UAI 2016, which has both
+    the batch model of `B2RMK` and this online form with two buffers.
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = BATCH | {
@@ -167,8 +185,7 @@ class OB2RMK(OnlineClassifier):
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
         X = dense_rows(rows, self.n_features_in_)
-        # The matrices are small: threads of the BLAS would wait for each other longer than they work.
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread:
             return np.array([self._learn_row(X[t], float(signs[t]), float(weights[t])) for t in range(signs.size)])
 
     def _learn_row(self, x: Floats, sign: float, weight: float) -> float:
@@ -233,14 +250,18 @@ class OB2RMK(OnlineClassifier):
 
     def _end_fit(self) -> None:
         if not self._has_begun:
-            self._begin_if_possible()
+            with one_blas_thread:
+                self._begin_if_possible()
 
     def _score(self, rows: Rows) -> Floats:
         X = dense_rows(rows, self.n_features_in_)
-        return scores_of(self._posterior, self._pool, X) if self._has_begun else np.zeros(X.shape[0])
+        if not self._has_begun:
+            return np.zeros(X.shape[0])
+        with one_blas_thread:
+            return scores_of(self._posterior, self._pool, X)
 
     def decision_function(self, X: Any, return_std: bool = False) -> Any:
-        """Ranking scores of the current model, as for every learner; with `return_std` also how far to trust them.
+        """Ranking scores of the current model, shifted by `threshold_`; with `return_std` also how far to trust them.
 
         The second array is the posterior's standard deviation of each score times one factor, which makes it, seen
         through the ranks among negatives, as large as what the ranks of the latest examples turned out to be off.

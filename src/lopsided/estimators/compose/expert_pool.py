@@ -60,28 +60,53 @@ class ExpertPool(OnlineClassifier):
 
         "weighted":  sum_i p_i (s_i - mean_i) / deviation_i,   by the running moments of its scores
         "best":      the score of the member with the largest p_i
-        "sample":    while learning, the score of a member drawn by p; afterwards as "best"  (the rule of OMCSL)
+        "sample":    while learning, the score of a member drawn by p; afterwards the best  (the rule of OMCSL)
 
     Memory is bounded if that of the members is. Cost of one example: that of the members, and O(members log bins);
     batches run the members in threads.
 
     Parameters
     ----------
-    learners : the members, a list of learners. Members whose random_state is None get seeds from the pool's.
-    measure : "auroc", "auprc" or "f1" (of a member's score > 0).
-    sharpness : how much a better measure counts: 20 serves where areas differ by hundredths, 0 counts all alike,
-        infinity leaves only the best. For "sample" take 1000, as `OMCSL` does: a draw should not fall on a bad member.
-    combine : "weighted", "best" or "sample".
-    fade : weight of the past at each new example, in measures and moments; 1 keeps everything, less follows drift.
-    refresh : compute the measures anew after so many examples; "auto" is 1, and 20 for "auprc".
-    n_jobs : threads for batches; None for one a core.
-    threshold : as for `KOIL`, and "auto", which is "f1" for "weighted" (whose 0 is an average score) and "zero" else.
-    pos_label, shuffle, random_state : as for `KOIL`.
+    learners : list of learners
+        The members. Those whose random_state is None get seeds from the pool's.
+    measure : {"auroc", "auprc", "f1"}, default="auroc"
+        The measure, kept online for each member, by which members are weighted; "f1" is that of score > 0.
+    sharpness : float >= 0 or infinity, default=20.0
+        How much a better measure counts: 20 serves where areas differ by hundredths, 0 counts all alike, infinity
+        leaves only the best. For combine="sample" take 1000, the default of `OMCSL`: a draw should not fall on a
+        bad member.
+    combine : {"weighted", "best", "sample"}, default="weighted"
+        How the members answer: by a weighted average of their standardised scores, by the best member alone, or by
+        a member drawn for each example while learning.
+    fade : float > 0 and <= 1, default=1.0
+        Weight of the past at each new example, in measures and moments. 1 keeps everything, less follows drift.
+    refresh : int >= 1 or "auto", default="auto"
+        The measures are computed again after so many examples. "auto" is 1, and 20 for "auprc".
+    n_jobs : int >= 1 or None, default=None
+        Threads for batches. None takes one for each core.
+    threshold : float or {"auto", "zero", "f1", "gmean", "rate:SHARE"}, default="auto"
+        The score above which `predict` answers with the positive label. "auto" is "f1" for combine="weighted",
+        whose 0 is an average score, and "zero" otherwise. "zero" is 0. "f1" and "gmean" maximise that measure over
+        the latest progressive scores. "rate:0.01" flags that share of the stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the draws of combine="sample" and of the members' seeds. The same int gives the same model; None
+        takes fresh entropy.
 
     Attributes
     ----------
-    members_ : the learners as they are now, each as if it had learned alone.
-    expert_weights_ : p. expert_measures_ : what each has achieved, by measure. best_ : the member with the largest p.
+    members_ : list of learners
+        The members as they are now, each as if it had learned alone.
+    expert_weights_ : array of shape (n_members,)
+        The weight p of each member.
+    expert_measures_ : dict of arrays
+        What each member has achieved, by measure.
+    best_ : learner
+        The member with the largest weight.
 
     Examples
     --------

@@ -25,12 +25,18 @@ class StreamPipeline(OnlineClassifier):
 
     Parameters
     ----------
-    scaler : an `OnlineScaler`; None is OnlineScaler().
-    learner : any learner of this package; None is KOIL(). Its threshold, pos_label, shuffle and random_state hold.
+    scaler : OnlineScaler or None, default=None
+        Scales every row before it is learned. None is OnlineScaler().
+    learner : learner or None, default=None
+        Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the
+        pipeline.
 
     Attributes
     ----------
-    scaler_, learner_ : the two as they learned.
+    scaler_ : OnlineScaler
+        The scaler as it stands.
+    learner_ : learner
+        The learner as it stands.
 
     Examples
     --------

@@ -34,8 +34,10 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    kind : "standard", (x - mean) / deviation, or "minmax", (x - lowest) / (highest - lowest).
-    center : whether "standard" subtracts the mean; CSR input needs False, which keeps zeros zero.
+    kind : {"standard", "minmax"}, default="standard"
+        "standard" is (x - mean) / deviation, "minmax" is (x - lowest) / (highest - lowest).
+    center : bool, default=True
+        Whether "standard" subtracts the mean. CSR input needs False, which keeps zeros zero.
 
     Examples
     --------

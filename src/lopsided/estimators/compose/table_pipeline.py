@@ -79,9 +79,13 @@ class SparsePipeline(_FilePipeline):
 
     Parameters
     ----------
-    first_index : the number of the first feature in the files, 0 or 1.
-    scaler : an `OnlineScaler` that keeps zeros (center=False); "none" leaves values as they are.
-    learner : any learner of this package; None is KOIL().
+    first_index : 0 or 1, default=1
+        The number of the first feature in the files.
+    scaler : OnlineScaler or "none", default="none"
+        Scales every row; it must keep zeros (center=False). "none" leaves values as they are.
+    learner : learner or None, default=None
+        Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the
+        pipeline.
     """
 
     def __init__(self, first_index: int = 1, scaler: Any = NO_SCALER, learner: Any = None) -> None:
@@ -121,9 +125,13 @@ class TablePipeline(_FilePipeline):
 
     Parameters
     ----------
-    schema : what the columns are, as `lopsided.encoding.infer_schema` finds it in the first rows.
-    scaler : an `OnlineScaler`; None is OnlineScaler(), "none" leaves numbers as they are.
-    learner : any learner of this package; None is KOIL().
+    schema : Schema, default=None
+        What the columns are, such as `lopsided.encoding.infer_schema` finds in the first rows. It must be given.
+    scaler : OnlineScaler or "none" or None, default=None
+        Scales the numbers of every row. None is OnlineScaler(), "none" leaves numbers as they are.
+    learner : learner or None, default=None
+        Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the
+        pipeline.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from lopsided.core.features.nystrom import (
 )
 from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pointwise.online_kernel import empty_row_scratch
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
 from lopsided.estimators.kernel.support_learner import SupportLearner
@@ -47,11 +48,25 @@ class FOGD(CompiledLearner):
 
     Parameters
     ----------
-    n_components : length of z; an odd number is rounded down, and 1 counts as 2.
-    gamma : of the Gaussian kernel exp(-gamma |x - x'|^2), or "auto", 1 / n_features.
-    learning_rate : eta. `sample_weight` multiplies it.
-    random_state : of the directions, `rng.standard_normal((n_features, H)) * sqrt(2 gamma)`, drawn at the first row.
-    threshold, pos_label, shuffle : as for `KOIL`.
+    n_components : int >= 1, default=400
+        Length of z, the number of random features. An odd number is rounded down, and 1 counts as 2.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features.
+    learning_rate : float > 0, default=0.1
+        Step size eta. `sample_weight` multiplies it.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the directions, `rng.standard_normal((n_features, H)) * sqrt(2 gamma)`, drawn at the first row. The
+        same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
@@ -167,10 +182,33 @@ class NOGD(SupportLearner):
 
     Parameters
     ----------
-    budget : B, vectors stored before the map is made.
-    rank : r, features of z; at most `budget`.
-    learning_rate : eta. `sample_weight` multiplies it.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`. Nothing is random.
+    budget : int >= 1, default=100
+        How many vectors are stored before the map is made, B.
+    rank : int >= 1 and <= budget, default=50
+        Number of features of z, r.
+    learning_rate : float > 0, default=0.1
+        Step size eta. `sample_weight` multiplies it.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -259,7 +297,8 @@ class NOGD(SupportLearner):
             return
         gram = np.empty((model.signs.size, model.signs.size))
         fill_gram(self._points, self._kernel, self._work, gram)
-        values, vectors = np.linalg.eigh(gram)
+        with one_blas_thread:
+            values, vectors = np.linalg.eigh(gram)
         values, vectors = values[::-1][: self._z.size], vectors[:, ::-1][:, : self._z.size]
         sound = values > max(_SMALLEST_EIGENVALUE * values[0], 0.0)
         roots = np.sqrt(np.where(sound, values, 1.0))

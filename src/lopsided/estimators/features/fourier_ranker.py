@@ -34,6 +34,7 @@ from lopsided.core.features.fourier_ranker import (
 from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.experts import CHANCE
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.estimators.features.class_moments import ClassMoments
@@ -83,18 +84,39 @@ class FourierRanker(CompiledLearner):
 
     Parameters
     ----------
-    n_components : cosines and sines in z; an odd number is rounded down, and 1 counts as 2.
-    bandwidths : b of each group of directions, exp(-b |s - s'|^2 / n_features); a number for one group.
-    regularization : lambda, or "auto": 0.1, 0.01 and 0.001, averaged by what each has achieved, p ~ exp(100 AUROC).
-    refresh : solve after so many examples; "auto" is 200, and at once after each of the first 20 positives.
-    fade : weight of the past at each new example, 1 keeps everything; or "auto": memories of 1 and 0.999 side by side,
-        averaged by what each achieves at present, p ~ exp(100 AUROC), measured with fade 0.999.
-    linear : how much the features themselves count in z; 0 leaves them out, and so do more than n_components features.
-    focus : how much more a negative counts the more it looks like a positive: its weight is multiplied by
-        2 sigmoid(focus (f(x) + 1/2)), 1 for an average negative. 0 for the plain least squares over all pairs.
-    warm_up : rows after which the scale of the features is fixed.
-    random_state : the directions are `rng.standard_normal((n_features, H))`, drawn at the first example, and scaled.
-    threshold, pos_label, shuffle : as for `KOIL`.
+    n_components : int >= 1, default=400
+        Number of cosines and sines in z. An odd number is rounded down, and 1 counts as 2.
+    bandwidths : float > 0 or a list of them, default=(0.25, 1.0)
+        One for each group of directions, b in exp(-b |s - s'|^2 / n_features): the larger, the narrower the kernel.
+    regularization : float > 0 or "auto", default=0.01
+        The ridge lambda. "auto" solves for 0.1, 0.01 and 0.001 and averages them by what each has achieved, p ~
+        exp(100 AUROC).
+    refresh : int >= 1 or "auto", default="auto"
+        The ranking is solved for again after so many examples. "auto" is 200, and at once after each of the first
+        20 positives.
+    fade : float > 0 and <= 1 or "auto", default=1.0
+        Weight of the past at each new example; 1 keeps everything. "auto" keeps memories of 1 and 0.999 side by
+        side and averages them by what each achieves at present, p ~ exp(100 AUROC), measured with fade 0.999.
+    linear : float >= 0, default=0.1
+        How much the features themselves count in z. 0 leaves them out, and so do more than n_components features.
+    focus : float >= 0, default=0.0
+        How much more a negative counts the more it looks like a positive: its weight is multiplied by 2
+        sigmoid(focus (f(x) + 1/2)), which is 1 for an average negative. 0 is the plain least squares over all
+        pairs.
+    warm_up : int >= 2, default=200
+        Number of rows after which the scale of the features is fixed.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, half-way between the mean
+        scores of the two classes. "f1" and "gmean" maximise that measure over the latest progressive scores.
+        "rate:0.01" flags that share of the stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the directions, `rng.standard_normal((n_features, H))`, drawn at the first example and scaled. The
+        same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
@@ -217,7 +239,8 @@ class FourierRanker(CompiledLearner):
         if self._state.tally[DUE]:
             self._solve()
         elif self._state.tally[WAITING] == _BLOCK:
-            self._add_block()
+            with one_blas_thread:
+                self._add_block()
 
     def _end_fit(self) -> None:
         self.solve()
@@ -232,6 +255,10 @@ class FourierRanker(CompiledLearner):
 
     def _solve(self) -> None:
         """Bring the moments and then the weights of every variant up to date."""
+        with one_blas_thread:
+            self._solve_all()
+
+    def _solve_all(self) -> None:
         tally = self._state.tally
         if tally[FIXED]:
             self._add_block()

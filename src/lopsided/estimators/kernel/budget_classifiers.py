@@ -33,8 +33,29 @@ class RBP(OnlineKernelLearner):
 
     Parameters
     ----------
-    budget : B, the most vectors.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
@@ -97,8 +118,29 @@ class Forgetron(OnlineKernelLearner):
 
     Parameters
     ----------
-    budget : B, the most vectors.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -162,9 +204,31 @@ class BPAS(OnlineKernelLearner):
 
     Parameters
     ----------
-    budget : B, the most vectors.
-    C : the largest step. `sample_weight` multiplies it.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    C : float > 0, default=1.0
+        The largest step. `sample_weight` multiplies it.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -233,11 +297,36 @@ class BOGD(OnlineKernelLearner):
 
     Parameters
     ----------
-    budget : B, the most vectors.
-    learning_rate : eta.
-    regularization : lambda.
-    removal : "oldest" or "uniform".
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    learning_rate : float > 0, default=0.1
+        Step size eta.
+    regularization : float >= 0, default=0.001
+        How strongly all weights shrink at each step, lambda. They are multiplied by (1 - eta lambda).
+    removal : {"oldest", "uniform"}, default="oldest"
+        Who leaves when there are too many: the oldest vector, or a random one, the others growing to make up for
+        it.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.kernels import GAUSSIAN, KIND, PARAMETER, Kernel
 from lopsided.core.geometry.points import WIDEST_TABLE, Points, Rows
 from lopsided.core.pointwise.online_kernel import BlockProducts
+from lopsided.estimators.base.blas import one_blas_thread
 
 BLOCK = 64
 NO_PRODUCTS = BlockProducts(np.zeros((0, 0)), 0)
@@ -35,5 +36,6 @@ def products(block: Floats, first: int, points: Points, used: int, kernel: Kerne
     if gammas.max(initial=0.0) * largest_norms > _LARGEST_EXPONENT:
         return NO_PRODUCTS
     dots = np.zeros((block.shape[0], points.squared_norms.size))
-    np.matmul(block, points.values[:, :used], out=dots[:, :used])
+    with one_blas_thread:
+        np.matmul(block, points.values[:, :used], out=dots[:, :used])
     return BlockProducts(dots, first)

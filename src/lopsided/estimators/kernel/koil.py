@@ -93,24 +93,49 @@ class KOIL(SupportLearner):
 
     Parameters
     ----------
-    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
-    learning_rate : eta, the step size.
-    budget : N, support vectors a class, an int or a pair (rare class first).
-    n_neighbors : k; "auto" is max(1, N // 10), N the budget of the opposite class.
-    policy : "reservoir", "fifo" or "unbounded".
-    compensate : give the weight of what is left out to its nearest.
-    loss : "hinge" or "squared_hinge" (which can diverge: see `schedule`).
-    neighbors : "violators", the k nearest of all violators, or "among_nearest", the violators among the k nearest.
-    schedule : "constant", "invsqrt" (eta / sqrt(t)) or "theory" (eta at most 1 / (1 + 4 C k^2 X^2), X^2 the largest
-        k(x, x): the step size of the convergence proof, at which the squared hinge cannot diverge).
-    kernel : "rbf", "poly", "linear" or a kernel of `lopsided.kernels`.
-    gamma : of the Gaussian exp(-gamma ||x - z||^2); "auto" is 1 / n_features.
-    degree, coef0 : of the polynomial (x.z + coef0)^degree.
-    threshold : where `predict` switches: "zero", a number, "f1", "gmean" or "rate:0.01" (flag that share).
-    pos_label : the rare class; None is the larger of the two sorted labels. If it is the smaller one, scikit-learn's
-        own scorers, which assume the larger, read the score reversed.
-    shuffle : whether `fit` shuffles the rows.
-    random_state : int, generator or None.
+    C : float > 0, default=1.0
+        Cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    learning_rate : float > 0 and <= 1, default=0.01
+        Step size eta, which is also the share by which all weights shrink at each step.
+    budget : int >= 1 or a pair of them, default=100
+        The most support vectors of each class, N. A pair gives each class its own, the rare class first.
+    n_neighbors : int >= 1 or "auto", default="auto"
+        How many opposite vectors an example is compared with at most, k. "auto" is max(1, N // 10), N being the
+        budget of the opposite class.
+    policy : {"reservoir", "fifo", "unbounded"}, default="reservoir"
+        Who leaves a full buffer: a random vector, with probability budget / seen; the oldest one; or nobody, the
+        buffer growing.
+    compensate : bool, default=True
+        Whether the weight of what is left out goes to its most similar vector of the same class.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Loss of a pair. The squared hinge can diverge: see `schedule`.
+    neighbors : {"violators", "among_nearest"}, default="violators"
+        Which opposite vectors are compared with: the k nearest of all violators, or the violators among the k
+        nearest vectors.
+    schedule : {"constant", "invsqrt", "theory"}, default="constant"
+        Step size over time: eta; eta / sqrt(t); or eta at most 1 / (1 + 4 C k^2 X^2), X^2 being the largest k(x,
+        x): the step size of the convergence proof, at which the squared hinge cannot diverge.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

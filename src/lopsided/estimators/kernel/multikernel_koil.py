@@ -63,15 +63,50 @@ class MultiKernelKOIL(SupportLearner):
 
     Parameters
     ----------
-    kernels : "default" (13 Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3), "bayes", or a list of
-        kernels.
-    weight_rate : eta of w.
-    learning_rate : lambda, the step size of each KOIL.
-    combine : "raw", or "sign": sum_l q_l sign f_l(x).
-    decay : whether the weights of support vectors shrink by (1 - learning_rate) at each step.
-    risk_scale : a factor of R_l, or "C".
-    C, budget, n_neighbors, policy, compensate, loss, neighbors, schedule : as for `KOIL`.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    kernels : list of kernels or {"default", "bayes"}, default="default"
+        The pool. "default" is 16 kernels: Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3.
+        "bayes" is 13 Gaussians and 5 normalised polynomials.
+    C : float > 0, default=1.0
+        Cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    budget : int >= 1 or a pair of them, default=100
+        The most support vectors of each class, N. A pair gives each class its own, the rare class first.
+    n_neighbors : int >= 1 or "auto", default="auto"
+        How many opposite vectors an example is compared with at most, k. "auto" is max(1, N // 10), N being the
+        budget of the opposite class.
+    policy : {"reservoir", "fifo", "unbounded"}, default="reservoir"
+        Who leaves a full buffer: a random vector, with probability budget / seen; the oldest one; or nobody, the
+        buffer growing.
+    compensate : bool, default=True
+        Whether the weight of what is left out goes to its most similar vector of the same class.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Loss of a pair. The squared hinge can diverge: see `schedule`.
+    neighbors : {"violators", "among_nearest"}, default="violators"
+        Which opposite vectors are compared with: the k nearest of all violators, or the violators among the k
+        nearest vectors.
+    schedule : {"constant", "invsqrt", "theory"}, default="constant"
+        Step size over time: eta; eta / sqrt(t); or eta at most 1 / (1 + 4 C k^2 X^2), X^2 being the largest k(x,
+        x): the step size of the convergence proof, at which the squared hinge cannot diverge.
+    weight_rate : float >= 0, default=0.01
+        How fast a kernel that ranks wrongly loses its weight, eta of w.
+    learning_rate : float > 0 and <= 1, default=0.01
+        Step size of each KOIL, lambda. With `decay` also the share by which all weights shrink at each step.
+    combine : {"raw", "sign"}, default="raw"
+        What is averaged over the kernels: the scores f_l(x), or their signs.
+    decay : bool, default=True
+        Whether the weights of support vectors shrink by (1 - learning_rate) at each step.
+    risk_scale : float >= 0 or "C", default=1.0
+        Factor of the loss R_l by which a kernel loses weight. "C" takes the value of C.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

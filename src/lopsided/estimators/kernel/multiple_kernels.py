@@ -35,8 +35,8 @@ class BOMKC(VotingLearner):
     """Learns one sparse passive-aggressive classifier a kernel, and whom of them to trust, in bounded expectation.
 
     Use it to classify when the kernel is unknown. What bounds it is the toss: kernel i lets an example in with
-    probability rho_i p_i, rho_i = min(loss_cap, l_i) / sampling_scale as for `SPA`, p_i near 1 for kernels that have
-    been right.
+    probability rho_i p_i, rho_i = min(loss_cap, l_i) / sampling_scale, the rule of `SPA`, p_i near 1 for kernels
+    that have been right.
 
     For each example, all kernels voting before anything changes::
 
@@ -50,14 +50,37 @@ class BOMKC(VotingLearner):
 
     Parameters
     ----------
-    kernels : "default" (16 kernels), "bayes", or a list of kernels.
-    learning_rate, loss_cap, sampling_scale : eta, alpha, beta of `SPA`; beta 10 suits 10^5 examples and more.
-    discount : gamma, what a wrong kernel keeps of its weight.
-    exploration : delta, the least chance of a kernel to learn.
-    zero_vote : how a kernel with score 0 votes.
-    unit_norm : take k(x, x) = 1 in the step, as the authors' program does.
-    strict : discount only y f < 0, as printed; a kernel that always says 0 then ends up dominating.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    kernels : list of kernels or {"default", "bayes"}, default="default"
+        The pool. "default" is 16 kernels: Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3.
+        "bayes" is 13 Gaussians and 5 normalised polynomials.
+    learning_rate : float > 0, default=0.1
+        Step size eta.
+    loss_cap : float > 0 and <= sampling_scale, default=1.0
+        Loss beyond which an example is no more likely to be let in, alpha.
+    sampling_scale : float > 0, default=3.0
+        How rarely examples are let in, beta: the larger, the fewer vectors. 10 suits 10^5 examples and more.
+    discount : float > 0 and <= 1, default=0.99
+        Share of its weight that a kernel keeps when it was wrong, gamma.
+    exploration : float from 0 to 1, default=0.001
+        Smallest chance of a kernel to learn from an example, delta.
+    zero_vote : 1 or 0 or -1, default=1
+        How a kernel whose score is 0 votes.
+    unit_norm : bool, default=False
+        Whether k(x, x) = 1 is taken in the step, as the authors' program does.
+    strict : bool, default=False
+        Whether a kernel is discounted only for y f < 0, as printed. A kernel that always says 0 then ends up
+        dominating.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
@@ -157,20 +180,49 @@ class OMKC(VotingLearner):
     Without a budget the base learners are perceptrons or passive-aggressive (cap `learning_rate`). With a budget B they
     are RBP, Forgetron, BOGD or BPA-S: in "DD" each kernel has B // m vectors, in "SD" all of them have B together.
 
-    Cost of one example: O(distinct vectors n_features + vectors of all kernels). Memory: as for `BOMKC`; fixed with a
-    budget.
+    Cost of one example: O(distinct vectors n_features + vectors of all kernels). Memory: 8
+    n_features bytes a distinct vector and 48 a kernel that holds it, growing by doubling, or fixed with a budget.
 
     Parameters
     ----------
-    kernels : "default" (16 kernels), "bayes", or a list of kernels.
-    variant : "DD", "SD" or "U" (perceptron, no budget).
-    base : "perceptron" or "pa" without a budget; "rbp", "forgetron", "bogd" or "bpas" with one.
-    budget : B, over all kernels.
-    learning_rate : the cap of "pa", eta of "bogd".
-    C : the cap of "bpas".
-    regularization : lambda of "bogd".
-    discount, exploration, zero_vote, unit_norm, strict : as for `BOMKC`.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    kernels : list of kernels or {"default", "bayes"}, default="default"
+        The pool. "default" is 16 kernels: Gaussians of width 2^-6 ... 2^6 and the polynomials (x.z)^1, 2, 3.
+        "bayes" is 13 Gaussians and 5 normalised polynomials.
+    variant : {"DD", "SD", "U"}, default="DD"
+        "DD": every kernel learns from every example, wrong ones lose weight. "SD": kernels learn by chance, the
+        better the likelier. "U": all kernels weigh the same (perceptron without a budget only).
+    base : {"perceptron", "pa", "rbp", "forgetron", "bogd", "bpas"}, default="perceptron"
+        The learner of each kernel: one of the first two without a budget, one of the last four with a budget.
+    budget : int >= 1 or None, default=None
+        The most support vectors of all kernels together, B. None sets no limit.
+    learning_rate : float > 0, default=0.1
+        The largest weight in "pa", the step size eta in "bogd".
+    C : float > 0, default=0.1
+        The largest step in "bpas".
+    regularization : float >= 0, default=0.001
+        How strongly all weights shrink at each step in "bogd", lambda.
+    discount : float > 0 and <= 1, default=0.99
+        Share of its weight that a kernel keeps when it was wrong, gamma.
+    exploration : float from 0 to 1, default=0.001
+        Smallest chance of a kernel to learn from an example, delta.
+    zero_vote : 1 or 0 or -1, default=1
+        How a kernel whose score is 0 votes.
+    unit_norm : bool, default=False
+        Whether k(x, x) = 1 is taken in the step, as the authors' program does.
+    strict : bool, default=False
+        Whether a kernel is discounted only for y f < 0, as printed. A kernel that always says 0 then ends up
+        dominating.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

@@ -39,11 +39,35 @@ class OILK(SupportLearner):
 
     Parameters
     ----------
-    C : cost of a wrongly ranked pair. `sample_weight` multiplies it.
-    learning_rate : eta, the step size.
-    budget : N, support vectors of both classes together.
-    policy : "fifo" or "reservoir".
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    C : float > 0, default=1.0
+        Cost of a wrongly ranked pair. `sample_weight` multiplies it.
+    learning_rate : float > 0 and <= 1, default=0.01
+        Step size eta, which is also the share by which all weights shrink at each step.
+    budget : int >= 1, default=200
+        The most support vectors of both classes together, N.
+    policy : {"fifo", "reservoir"}, default="fifo"
+        Who leaves a full buffer: the oldest vector, or a random one with probability budget / t.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

@@ -23,9 +23,32 @@ class Projectron(OnlineKernelLearner):
 
     Parameters
     ----------
-    budget : B, the most vectors.
-    tol : an example nearer to the span than this share of its squared length is projected even if there is room.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    tol : float >= 0, default=1e-08
+        An example nearer to the span of the vectors than this share of its squared length is projected even if
+        there is room.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -87,7 +110,32 @@ class ProjectronPP(Projectron):
 
     Parameters
     ----------
-    As for `Projectron`.
+    budget : int >= 1, default=100
+        The most support vectors, B.
+    tol : float >= 0, default=1e-08
+        An example nearer to the span of the vectors than this share of its squared length is projected even if
+        there is room.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------

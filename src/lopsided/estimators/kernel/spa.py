@@ -41,12 +41,37 @@ class SPA(OnlineKernelLearner):
 
     Parameters
     ----------
-    learning_rate : eta.
-    loss_cap : alpha, at most sampling_scale.
-    sampling_scale : beta; the larger, the fewer vectors.
-    average : answer with the average (1/T) sum f_t, or with the last classifier.
-    budget : the most vectors ever, or None.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    learning_rate : float > 0, default=0.1
+        Step size eta.
+    loss_cap : float > 0 and <= sampling_scale, default=1.0
+        Loss beyond which an example is no more likely to be let in, alpha.
+    sampling_scale : float > 0, default=20.0
+        How rarely examples are let in, beta: the larger, the fewer vectors.
+    average : bool, default=True
+        Whether to answer with the average of all classifiers so far, (1/T) sum f_t, or with the last one.
+    budget : int >= 1 or None, default=None
+        The most support vectors ever. None sets no limit: their expected number grows with the stream.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
@@ -132,10 +157,33 @@ class OSKL(OnlineKernelLearner):
 
     Parameters
     ----------
-    learning_rate : eta.
-    sparsity : G >= 1; the larger, the fewer vectors.
-    average : answer with the average (1/T) sum f_t, or with the last classifier.
-    kernel, gamma, degree, coef0, threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    learning_rate : float > 0, default=0.1
+        Step size eta.
+    sparsity : float >= 1, default=10.0
+        How rarely examples are let in, G: the larger, the fewer vectors, each with a larger weight.
+    average : bool, default=True
+        Whether to answer with the average of all classifiers so far, (1/T) sum f_t, or with the last one.
+    kernel : Kernel or {"rbf", "poly", "linear"}, default="rbf"
+        How similar two examples are: the Gaussian kernel, the polynomial one, the scalar product x.z, or a kernel
+        object, which brings its own parameters.
+    gamma : float > 0 or "auto", default=1.0
+        Inverse width of the Gaussian kernel exp(-gamma ||x - z||^2): the larger, the narrower. "auto" is 1 /
+        n_features. Only for kernel="rbf".
+    degree : int >= 1, default=3
+        Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    coef0 : float >= 0, default=0.0
+        Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

@@ -35,14 +35,33 @@ class ResamplingBagging(ColumnsLearner):
 
     Parameters
     ----------
-    mode : "over" or "under".
-    n_members : how many vote.
-    forgetting : theta; at 0.9 the rate never exceeds 9, at 0.99 or 0.999 it can follow rarer classes.
-    loss : "hinge" or "logistic".
-    learning_rate : eta; with `decay` eta / sqrt(t).
-    decay : whether the step size falls.
-    fit_intercept : learn a bias, as the weight of a feature that is always 1.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    mode : {"over", "under"}, default="over"
+        Repeat examples of the rare class, or leave out those of the frequent one.
+    n_members : int >= 1, default=15
+        How many classifiers vote.
+    forgetting : float > 0 and < 1, default=0.9
+        Weight of the past in the class sizes at each new example, theta. At 0.9 the rate never exceeds 9; 0.99 or
+        0.999 can follow rarer classes.
+    loss : {"hinge", "logistic"}, default="hinge"
+        The loss whose gradient is followed.
+    learning_rate : float > 0, default=0.1
+        Step size eta. With `decay` it is eta / sqrt(t) at step t.
+    decay : bool, default=True
+        Whether the step size falls as 1 / sqrt(t).
+    fit_intercept : bool, default=False
+        Whether to learn a bias, as the weight of a feature that is always 1.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the repetitions, `rng.poisson(rate)` for each member and example. The same int gives the same model;
+        None takes fresh entropy.
 
     Examples
     --------

@@ -27,9 +27,21 @@ class OnlinePerceptron(PointwiseLinearLearner):
 
     Parameters
     ----------
-    learning_rate : eta.
-    fit_intercept : learn a bias, as the weight of a feature that is always 1.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    learning_rate : float > 0, default=1.0
+        Step size eta.
+    fit_intercept : bool, default=False
+        Whether to learn a bias, as the weight of a feature that is always 1.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -82,13 +94,30 @@ class OCS(PointwiseLinearLearner):
 
     Parameters
     ----------
-    variant : 1 or 2.
-    loss : "hinge" or "logistic".
-    learning_rate : eta; with `decay` eta / sqrt(t).
-    decay : whether the step size falls.
-    cost_ratio : rho, or None for the ratio of the classes so far.
-    fit_intercept : learn a bias, as the weight of a feature that is always 1.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    variant : 1 or 2, default=1
+        1 asks a margin of rho of the positives, 2 multiplies their loss by rho.
+    loss : {"hinge", "logistic"}, default="hinge"
+        The loss whose gradient is followed.
+    learning_rate : float > 0, default=0.1
+        Step size eta. With `decay` it is eta / sqrt(t) at step t.
+    decay : bool, default=False
+        Whether the step size falls as 1 / sqrt(t).
+    cost_ratio : float > 0 or None, default=None
+        How much more a positive costs than a negative, rho. None takes the ratio of negatives to positives seen so
+        far.
+    fit_intercept : bool, default=False
+        Whether to learn a bias, as the weight of a feature that is always 1.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------
@@ -166,11 +195,26 @@ class OFO(PointwiseLinearLearner):
 
     Parameters
     ----------
-    loss : "logistic", with q = 1 / (1 + exp(-f)); "hinge", with q = (1 + f) / 2 between 0 and 1.
-    learning_rate : eta; with `decay` eta / sqrt(t).
-    decay : whether the step size falls.
-    fit_intercept : learn a bias, as the weight of a feature that is always 1.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`. The default "zero" predicts by tau.
+    loss : {"logistic", "hinge"}, default="logistic"
+        The loss whose gradient is followed. The probability q is 1 / (1 + exp(-f)) with "logistic", (1 + f) / 2 cut
+        to [0, 1] with "hinge".
+    learning_rate : float > 0, default=0.1
+        Step size eta. With `decay` it is eta / sqrt(t) at step t.
+    decay : bool, default=True
+        Whether the step size falls as 1 / sqrt(t).
+    fit_intercept : bool, default=False
+        Whether to learn a bias, as the weight of a feature that is always 1.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, where q = tau: the published
+        rule. "f1" and "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that
+        share of the stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Only used by `shuffle`: learning itself draws nothing.
 
     Examples
     --------

@@ -52,19 +52,45 @@ class OMCSL(ColumnsLearner):
 
     Parameters
     ----------
-    n_costs : K.
-    loss : "hinge" or "logistic".
-    measure : "f1", "auroc" or "auprc".
-    sharpness : gamma; the columns differ by hundredths, so 10 is nearly uniform; infinity takes the best.
-    learning_rate : eta; with `decay` eta / sqrt(t).
-    decay : whether the step size falls.
-    regularization : lambda.
-    refresh : compute the measures anew after so many examples.
-    average : answer with the average of the column over time instead of its last state.
-    key, n_bins : how scores are binned for the areas, see `lopsided.metrics.AUROC`; n_bins is for "sigmoid".
-    interpolation : "trapezoid" or "step", for "auprc".
-    fit_intercept : learn a bias, as the weight of a feature that is always 1.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    n_costs : int >= 1, default=9
+        How many costs of a missed positive are tried side by side, K.
+    loss : {"hinge", "logistic"}, default="hinge"
+        The loss whose gradient is followed.
+    measure : {"f1", "auroc", "auprc"}, default="f1"
+        The measure, kept online for each column, by which the best column is chosen.
+    sharpness : float >= 0 or infinity, default=1000.0
+        How much a better measure counts, gamma. The columns differ by hundredths, so 10 is nearly uniform; infinity
+        takes the best.
+    learning_rate : float > 0, default=0.1
+        Step size eta. With `decay` it is eta / sqrt(t) at step t.
+    decay : bool, default=True
+        Whether the step size falls as 1 / sqrt(t).
+    regularization : float >= 0, default=0.0
+        How strongly the weights are pulled towards 0, lambda.
+    refresh : int >= 1, default=1
+        The measures are computed again after so many examples.
+    average : bool, default=False
+        Whether to answer with the average of the column over time instead of its last state.
+    key : {"centred", "sigmoid", "float"}, default="centred"
+        How scores are put into bins for "auroc" and "auprc"; see `lopsided.metrics.AUROC`.
+    n_bins : int >= 2, default=1000
+        Number of bins. Only for key="sigmoid".
+    interpolation : {"trapezoid", "step"}, default="trapezoid"
+        How the points of the precision-recall curve are joined: by straight lines, or by steps, which is average
+        precision. Only for measure="auprc".
+    fit_intercept : bool, default=False
+        Whether to learn a bias, as the weight of a feature that is always 1.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------

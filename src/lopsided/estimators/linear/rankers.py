@@ -44,11 +44,27 @@ class OPAUC(LinearLearner):
 
     Parameters
     ----------
-    learning_rate : eta. The loss is quadratic: for features that are not about 1 in size take a smaller one, or scale.
-    regularization : lambda.
-    rank : columns of the sketch of a covariance, or None for the covariance itself.
-    fit_intercept : accepted as by all linear learners; pairs do not see a bias, so it stays 0.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    learning_rate : float > 0, default=0.01
+        Step size eta. The loss is quadratic: for features that are not about 1 in size take a smaller one, or scale
+        them.
+    regularization : float >= 0, default=0.0001
+        How strongly the weights are pulled towards 0, lambda.
+    rank : int >= 1 or None, default=None
+        Number of columns of the sketch of each covariance. None keeps the covariance itself.
+    fit_intercept : bool, default=False
+        Accepted by all linear learners. Pairs do not see a bias, so here it stays 0.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the sketch, which draws `rng.standard_normal(rank) / sqrt(rank)` for each example. Without `rank`
+        only `shuffle` draws.
 
     Examples
     --------
@@ -152,12 +168,26 @@ class OAM(LinearLearner, SupportLearner):
 
     Parameters
     ----------
-    variant : "seq" or "gra".
-    C : the largest step; on features of unit scale 1e-4 to 1e-2 is often better than the published 0.1.
+    variant : {"seq", "gra"}, default="seq"
+        Learn from the pairs one after the other, or from all of them in one gradient step.
+    C : float > 0, default=0.1
+        The largest step. On features of unit scale 1e-4 to 1e-2 is often better than the published 0.1.
         `sample_weight` multiplies it.
-    budget : B, examples kept of each class.
-    fit_intercept : accepted as by all linear learners; pairs do not see a bias, so it stays 0.
-    threshold, pos_label, shuffle, random_state : as for `KOIL`.
+    budget : int >= 1, default=100
+        The most examples kept of each class, B.
+    fit_intercept : bool, default=False
+        Accepted by all linear learners. Pairs do not see a bias, so here it stays 0.
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
+        The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
+        "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
+        stream, an alert budget.
+    pos_label : label or None, default=None
+        The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
+        smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
+    shuffle : bool, default=False
+        Whether `fit` shuffles the rows before its single pass. `partial_fit` keeps the order given.
+    random_state : int or numpy.random.Generator or None, default=None
+        Seed of the random draws. The same int gives the same model; None takes fresh entropy.
 
     Examples
     --------
