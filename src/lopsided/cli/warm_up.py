@@ -83,8 +83,10 @@ def _read_and_measure() -> None:
     read_block(Block("", 1, b"1 1:2.5\n"))
     record_ends(b'"a",b\n', ",")
     labels, scores = np.array([0, 1]), np.array([0.25, 0.75])
-    for metric in (AUROC(), AUPRC(), AUPRC(interpolation="step"), WindowedAUROC(2), Confusion()):
+    metrics: list[Any] = [AUROC(), AUPRC(), AUPRC(interpolation="step"), WindowedAUROC(2), Confusion()]
+    for metric in metrics:
         metric.update_many(labels, scores)
+        _ = metric.value
 
 
 def _cache_folder() -> str:
