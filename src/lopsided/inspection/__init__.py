@@ -26,8 +26,9 @@ from lopsided.inspection.anatomy import (
     linear_score_of,
     score_form_of,
 )
-from lopsided.inspection.description import ModelDescription, describe
+from lopsided.inspection.description import ModelDescription, describe, kernel_weights_of, scale_of
 from lopsided.inspection.explanation import Explanation, Part, columns_in_words, explain
+from lopsided.inspection.plain_values import parameters_of, plain_value
 
 __all__ = [
     "Explanation",
@@ -42,6 +43,10 @@ __all__ = [
     "explain",
     "feature_names",
     "kernel_sums_of",
+    "kernel_weights_of",
     "linear_score_of",
+    "parameters_of",
+    "plain_value",
+    "scale_of",
     "score_form_of",
 ]
