@@ -8,9 +8,8 @@ from typing import Any
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import learner_class, parsed_settings
 from lopsided.constraints import ParameterError
-from lopsided.inspection import parameters_of
-from lopsided.inspection import plain_value as as_json
-from lopsided.inspection import scale_of as scale_in_words
+from lopsided.plain_values import parameters_of
+from lopsided.plain_values import plain_value as as_json
 
 __all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words"]
 
@@ -35,3 +34,8 @@ def built_model(learner: Any, scale: str | None, feed: Feed) -> Any:
         return SparsePipeline(feed.first_index, scaler, learner)
     scaler = "none" if scale == "none" else OnlineScaler(kind=scale or "standard")
     return TablePipeline(feed.schema, scaler, learner)
+
+
+def scale_in_words(model: Any) -> str:
+    """What --scale was: a model that does not scale is "none"."""
+    return str(getattr(model, "scale_kind", "none"))

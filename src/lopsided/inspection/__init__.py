@@ -28,7 +28,6 @@ from lopsided.inspection.anatomy import (
 )
 from lopsided.inspection.description import ModelDescription, describe, kernel_weights_of, scale_of
 from lopsided.inspection.explanation import Explanation, Part, columns_in_words, explain
-from lopsided.inspection.plain_values import parameters_of, plain_value
 
 __all__ = [
     "Explanation",
@@ -45,8 +44,6 @@ __all__ = [
     "kernel_sums_of",
     "kernel_weights_of",
     "linear_score_of",
-    "parameters_of",
-    "plain_value",
     "scale_of",
     "score_form_of",
 ]

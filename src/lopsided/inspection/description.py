@@ -17,7 +17,7 @@ from lopsided.estimators.kernel.koil import KOIL
 from lopsided.estimators.kernel.multikernel_koil import MultiKernelKOIL
 from lopsided.estimators.linear.rankers import OAM
 from lopsided.inspection.anatomy import columns_of, feature_names, kernel_sums_of, linear_score_of
-from lopsided.inspection.plain_values import parameters_of, plain_value
+from lopsided.plain_values import parameters_of, plain_value
 
 _BUDGET_A_CLASS = (KOIL, MultiKernelKOIL, OAM, OB2RMK)
 

@@ -15,7 +15,7 @@ from lopsided.estimators.compose.expert_pool import ExpertPool
 from lopsided.estimators.compose.file_columns import encoded_rows
 from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.inspection.anatomy import columns_of, feature_names, prepared_row, score_form_of
-from lopsided.inspection.plain_values import plain_value
+from lopsided.plain_values import plain_value
 
 EXAMPLE, FEATURE, BIAS, MEMBER = "example", "feature", "bias", "member"
 _WORST = 1e-6
