@@ -68,13 +68,13 @@ def run(*arguments: str) -> tuple[float, float, float]:
 def libsvm_speeds(path: Path) -> list[str]:
     from sklearn.datasets import load_svmlight_file
 
-    from lopsided.streams import Labels, Sources, SparseStream
+    from lopsided.streams import Sources, SparseStream, Spellings
 
     size = path.stat().st_size / 1e6
 
     def ours() -> None:
         with SparseStream(Sources([str(path)])) as stream:
-            for _ in stream.chunks(Labels(1, -1)):
+            for _ in stream.chunks(Spellings(1, -1)):
                 pass
 
     ours()  # loads its compiled code

@@ -34,13 +34,15 @@ if TYPE_CHECKING:
     from lopsided.estimators.linear.omcsl import OMCSL
     from lopsided.estimators.linear.rankers import OAM, OPAUC
     from lopsided.estimators.state.files import from_bytes, load
+    from lopsided.feeds.opening import open_feed
 
 _HOME: dict[str, str] = LEARNERS | {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
+    "open_feed": "lopsided.feeds.opening",
 }
-_MODULES = ("datasets", "encoding", "evaluate", "export", "inspection", "kernels", "metrics", "streams")
+_MODULES = ("datasets", "encoding", "evaluate", "export", "feeds", "inspection", "kernels", "metrics", "streams")
 
 __all__ = [
     "B2RMK",
@@ -81,6 +83,7 @@ __all__ = [
     "__version__",
     "from_bytes",
     "load",
+    "open_feed",
 ]
 
 

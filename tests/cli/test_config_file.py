@@ -18,7 +18,7 @@ def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
     facts = said(lopsided, "learn", "payments.csv")
     assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
     assert facts["columns"]["ignored"] == {"id": "the identifier", "when": "as asked"}
-    assert said(lopsided, "learn", "payments.csv", "--seed", 5)["parameters"]["random_state"] == 5
+    assert said(lopsided, "learn", "payments.csv", "--seed", 5, "--force")["parameters"]["random_state"] == 5
     assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
     assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
     (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")

@@ -42,7 +42,9 @@ def test_the_demo_end_to_end(installed, tmp_path):
 
 
 def test_a_place_where_no_report_can_be_written_is_refused_at_once(refused):
-    assert "must lie in a directory that exists" in refused("demo", "--report", "no/where.html")
+    assert "--report must be a file in a directory that can be written to" in refused(
+        "demo", "--report", "no/where.html"
+    )
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_a_pipe_gets_plain_lines(installed, csv_file):
     assert list(said) == ["learner", "examples", "positives", "AUROC", "AUPRC", "F1", "examples/s", "support"]
     assert (said["learner"], said["examples"], said["positives"]) == ("KOIL", "300", "60")
     assert "\x1b" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, looking for fraud (not ok)"
+    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, positive label fraud (against ok)"
 
 
 class CompilesSomething:
@@ -120,7 +120,7 @@ def test_compilation_is_announced_once_and_only_if_there_is_any():
         (
             "bad.csv",
             "x,class\n1,0\n2,1\n3,2\n",
-            "must hold two different labels (or --positive must say which one is looked for), got 3 labels:",
+            "must hold two different labels (or the positive label must be named), got 3 labels:",
         ),
         ("bad.csv", "x,class\n", "The file bad.csv must have at least one row of data, got none."),
         ("bad.csv", "", "The file bad.csv must have a header and rows of data, got nothing."),
@@ -150,7 +150,7 @@ def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, s
         (["people.csv", "--scale", "log"], "'log' is not one of 'standard', 'minmax', 'none'"),
         (["people.svm", "--scale", "minmax"], "must be standard or none"),
         (["people.csv", "--seed", "-1"], "--seed"),
-        (["people.csv", "--report", "no/where.html"], "must lie in a directory that exists"),
+        (["people.csv", "--report", "no/where.html"], "--report must be a file in a directory that can be written to"),
         (["people.csv", "people.svm"], "must be of the same format as people.csv (table), got a LIBSVM file."),
     ],
 )

@@ -141,7 +141,7 @@ def test_rows_are_not_written_below_a_header_that_is_not_theirs(lopsided, refuse
     learned(lopsided, "1.csv", "2.csv", "--label", "y", "-o", "m")  # columns are found by their names
     for other, got in (("2.csv", "another"), ("3.ndjson", "none")):
         done = lopsided("score", "m", "1.csv", other, "-o", "out.csv")
-        assert done.returncode == 2 and done.stderr.endswith(f"as they came (or --keep none), got {got}.\n")
+        assert done.returncode == 2 and done.stderr.endswith(f"as they came, got {got}; see --keep.\n")
         assert lopsided("score", "m", "1.csv", other, "--keep", "none").returncode == 0
     assert "must be NDJSON" in refused("score", "m", "3.ndjson", "1.csv", "-o", "out.ndjson")
     assert not any(tmp_path.glob("out*"))
@@ -153,14 +153,14 @@ def test_decimals_and_flags(lopsided, tmp_path):
     said = learned(lopsided, "a.parquet", "--label", "y", "-o", "m")
     assert [column["kind"] for column in said["columns"]["columns"]] == ["number"]
     (tmp_path / "b.csv").write_text("a,y\n" + "".join(f"{n % 2 == 0},{n % 3}\n".lower() for n in range(60)))
-    said = learned(lopsided, "b.csv", "--label", "y", "--positive", "1", "--kind", "a=flag", "-o", "m")
+    said = learned(lopsided, "b.csv", "--label", "y", "--positive", "1", "--kind", "a=flag", "-o", "m", "--force")
     assert (said["rows"], said["columns"]["columns"][0]["kind"]) == (60, "flag")
 
 
 def test_frames_as_pandas_writes_them(lopsided, csv_file, tmp_path):
     header, *rows = csv_file.read_text().splitlines()
     (tmp_path / "frame.csv").write_text("\n".join(["," + header, *(f"{n},{row}" for n, row in enumerate(rows))]) + "\n")
-    plain, framed = (learned(lopsided, file, "-o", "m") for file in (csv_file, "frame.csv"))
+    plain, framed = (learned(lopsided, file, "-o", "m", "--force") for file in (csv_file, "frame.csv"))
     assert framed["columns"] == plain["columns"] and framed["auroc"] == plain["auroc"]
     assert lopsided("score", "m", "frame.csv").stdout.startswith(",x1,x2,kind,score,probability,predicted\n0,")
     assert lopsided("score", "m", "frame.csv", "-o", "out.parquet").returncode == 0
@@ -211,7 +211,7 @@ def test_what_was_learned_before_a_bad_row_is_saved_and_said(lopsided, payments,
 def test_bad_rows_can_be_left_out(lopsided, broken):
     said = learned(lopsided, broken, "-o", "m", "--on-error", "skip")
     assert (said["rows"], said["bad_rows"]) == (21, 4)
-    done = lopsided("learn", broken, "-o", "m", "--on-error", "skip")
+    done = lopsided("learn", broken, "-o", "m", "--on-error", "skip", "--force")
     assert "left out: Column 'a' in line 23 of broken.csv must be a finite number, got 'x'." in done.stderr
     assert done.stdout.splitlines()[0].endswith(", 4 bad rows left out")
 
@@ -246,7 +246,8 @@ def test_what_is_asked_for_in_vain_is_said_before_a_broken_row(refused, options,
 
 def test_labels_that_come_later(lopsided, payments):
     at_once, rows_later, days_later = (
-        learned(lopsided, payments, *OPTIONS, "-o", "m", *more) for more in ((), ("--delay", 150), ("--delay", "7d"))
+        learned(lopsided, payments, *OPTIONS, "-o", "m", "--force", *more)
+        for more in ((), ("--delay", 150), ("--delay", "7d"))
     )
     # The same rows are learned in the end, but judged by models that know less.
     assert at_once["auroc"] > rows_later["auroc"] and at_once["auroc"] > days_later["auroc"]
@@ -263,7 +264,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     learned(lopsided, payments, "again.csv", "payments.csv", *OPTIONS, "-o", "m", "--checkpoint", 500)
     assert len(saved) == 2  # after 800 rows, and at the end
     saved.clear()
-    learned(lopsided, payments, *OPTIONS, "-o", "m", "--checkpoint", 100)
+    learned(lopsided, payments, *OPTIONS, "-o", "m", "--checkpoint", 100, "--force")
     assert len(saved) == 5  # within one block of a file too
     uninterrupted = Feed.__iter__
 
@@ -274,7 +275,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
             yield portion
 
     monkeypatch.setattr(Feed, "__iter__", interrupted)
-    done = lopsided("learn", payments, "again.csv", *OPTIONS, "-o", "m")
+    done = lopsided("learn", payments, "again.csv", *OPTIONS, "-o", "m", "--force")
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "interrupted after 400 rows; what was learned is in m"
     assert lp.load(tmp_path / "m")._memory.counts.sum() == 400
@@ -295,14 +296,24 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
             ["learn", "payments.csv", "-o", "m", "--ignore", "colour"],
             "must be among id, amount, country, when, kind, got",
         ),
-        (["learn", "payments.csv", "-o", "m", "--delimiter", "ab"], "--delimiter must be one character"),
-        (["learn", "payments.csv", "--resume", "payments.csv"], "must be a model written by lopsided's save"),
+        (
+            ["learn", "payments.csv", "-o", "m", "--delimiter", "ab"],
+            "a line end, got 'ab'; see --delimiter.",
+        ),
+        (["learn", "payments.csv", "--resume", "people.csv"], "must be a model written by lopsided's save"),
+        (["learn", "payments.csv", "--resume", "payments.csv"], "--resume must not be one of the files"),
         (["score", "python", "payments.csv"], "must be a finite number and must not be missing, got nothing"),
         (["score", "sparse", "payments.csv"], "must be LIBSVM as the model has learned from, got a table"),
         (["score", "saved", "people.csv"], "must hold the column 'amount', got only x1, x2, kind"),
         (["score", "saved", "payments.csv", "-o", "payments.csv"], "must not be one of the files that are read"),
-        (["score", "saved", "payments.csv", "--keep", "id"], "--keep id must have a model that was learned with --id"),
-        (["score", "saved", "payments.csv", "--format", "parquet"], "must name a file for the format parquet"),
+        (
+            ["score", "saved", "payments.csv", "--keep", "id"],
+            "must know which column is the identifier",
+        ),
+        (
+            ["score", "saved", "payments.csv", "--format", "parquet"],
+            "for the format parquet, got standard output",
+        ),
         (["learn", "payments.csv", "--resume", "saved", "--set", "C=1"], "--set must not be given with --resume"),
     ],
 )

@@ -81,4 +81,4 @@ def test_a_quarantine_keeps_what_earlier_runs_wrote(lopsided, payments, tmp_path
 def test_where_no_quarantine_can_be_is_said_before_the_work(refused, payments, tmp_path):
     for place in ("no/bad.ndjson", tmp_path):
         sentence = refused("learn", payments, "-o", "m", "--quarantine", place)
-        assert "--quarantine must name a file in a directory that can be written to" in sentence
+        assert "--quarantine must be a file in a directory that can be written to" in sentence

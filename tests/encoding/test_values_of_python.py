@@ -11,7 +11,7 @@ import pytest
 
 import lopsided as lp
 from lopsided.encoding import infer_schema
-from lopsided.streams import Labels, Sources, TableStream
+from lopsided.streams import Sources, Spellings, TableStream
 from lopsided.streams.cells import WrongCellError, date_of, flag_of, number_of, sign_of, text_of
 
 
@@ -50,7 +50,7 @@ def test_other_kinds_of_cells():
     assert date_of(np.datetime64("2024-05-17T08", "ns")) == np.datetime64("2024-05-17T08", "us")
     assert np.isnat(date_of(pd.NaT)) and np.isnat(date_of(pd.NA))
     assert [flag_of(cell) for cell in (" TRUE", "False", np.bool_(False), "1", 0)] == [1, 0, 0, 1, 0]
-    labels = Labels(positive=1, negative=None)
+    labels = Spellings(positive=1, negative=None)
     assert sign_of(np.float32(1), labels) == 1 and sign_of(np.int64(0), labels) == -1
     with pytest.raises(WrongCellError):
         sign_of(pd.NA, labels)

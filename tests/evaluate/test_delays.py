@@ -19,8 +19,8 @@ class Witness:
         self.learned += X[:, 0].astype(int).tolist()
 
     def decision_function(self, X):
-        self.asked[int(X[0, 0])] = list(self.learned)
-        return np.array([float(len(self.learned))])
+        self.asked |= {int(row): list(self.learned) for row in X[:, 0]}
+        return np.full(len(X), float(len(self.learned)))
 
 
 def naive(delays):

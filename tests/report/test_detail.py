@@ -5,11 +5,10 @@ import pytest
 from sklearn.metrics import average_precision_score, f1_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from lopsided import KOIL, MultiKernelKOIL
-from lopsided.cli.history import History
 from lopsided.datasets import four_clusters
-from lopsided.evaluate import Evaluation
+from lopsided.evaluate import Evaluation, History, Moment
 from lopsided.report import evaluation_figures, measures
-from lopsided.report.contents import Detail, Grid, Moment, Report, Run, StreamResult
+from lopsided.report.contents import Detail, Grid, Report, Run, StreamResult
 from lopsided.report.writing import report_as_html
 
 
@@ -95,11 +94,11 @@ def test_calibration_is_judged_on_rows_that_it_was_not_fitted_on():
 @pytest.mark.parametrize("learner", [KOIL(gamma=20.0, random_state=0), MultiKernelKOIL(random_state=0)])
 def test_the_page_has_every_part(learner):
     stream = four_clusters(60, 240, random_state=3)
-    history = History(Evaluation(learner), learner)
+    history = History(Evaluation(learner))
     for start in range(0, 300, 100):
         history.step(stream.X[start : start + 100], stream.y[start : start + 100], np.arange(100.0) + start)
         history.note()
-    close = history.detail()
+    close = Detail.of(history)
     assert close.n == 300 and close.times[-1] == 299 and [moment.n for moment in close.moments] == [100, 200, 300]
     assert (close.moments[0].weights is None) == isinstance(learner, KOIL)
     result = StreamResult("s", "", [Run("it", history.evaluation)], detail=close)

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from lopsided.streams import Expected, Labels, Sources, StreamError, TableStream, find_labels
+from lopsided.streams import Expected, Sources, Spellings, StreamError, TableStream, find_labels
 from lopsided.streams.blocks import cut_at_lines
 
-EXPECTED = [Expected("a", "number"), Expected("y", "label", Labels(1, 0))]
+EXPECTED = [Expected("a", "number"), Expected("y", "label", Spellings(1, 0))]
 
 
 def numbers(stream):
@@ -119,7 +119,7 @@ def test_labels_are_found_in_the_first_rows(seen, positive, complete, expected):
             ["ok"] * 3,
             None,
             False,
-            r"in its first rows \(or --positive must say which one .*\), got one label: 'ok' in 3",
+            r"in its first rows \(or the positive label must be named\), got one label: 'ok' in 3",
         ),
         ([str(n) for n in range(9)], None, True, r"got 9 labels: .* in 1 rows, \.\.\."),
         (["a", "b"], "c", True, "positive label of f must be a or b, got 'c'"),

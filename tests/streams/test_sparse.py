@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy.sparse import vstack
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from lopsided.streams import Labels, Sources, SparseStream, StreamError
+from lopsided.streams import Sources, SparseStream, Spellings, StreamError
 from lopsided.streams.blocks import Block
 from lopsided.streams.libsvm import looks_like_libsvm, read_block
 from lopsided.streams.parsing.decimals import POWERS, read_each
 
-ANY = Labels(positive=1, negative=None)
+ANY = Spellings(positive=1, negative=None)
 
 
 def written(tmp_path, text, name="data.libsvm"):
@@ -88,7 +88,7 @@ def test_a_wrong_row_is_named_and_the_others_are_kept(tmp_path, text, sentence):
 
 def test_a_third_label_is_named_with_its_line(tmp_path):
     path = written(tmp_path, "# a\n1 1:1\n\n3 1:2\n-1 1:3\n")
-    X, _, (error,), _ = read(path, labels=Labels(1, -1))
+    X, _, (error,), _ = read(path, labels=Spellings(1, -1))
     assert X.ravel().tolist() == [1, 3]
     assert str(error) == f"The label in line 4 of {path} must be -1 or 1, got '3'."
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lopsided.streams import Expected, Labels, Sources, StreamError, TableStream
+from lopsided.streams import Expected, Sources, Spellings, StreamError, TableStream
 from lopsided.streams.blocks import Block, cut_at_records
 from lopsided.streams.cells import MISSING, parse_number
 
-LABELS = Labels(positive="bad", negative="good")
+LABELS = Spellings(positive="bad", negative="good")
 EXPECTED = [
     Expected("amount", "number"),
     Expected("word", "text"),
@@ -156,7 +156,7 @@ def test_a_wrong_cell_is_named_and_the_other_rows_are_kept(tmp_path, form, colum
 def test_broken_rows_of_a_csv(tmp_path, text, line, sentence):
     path = tmp_path / "b.csv"
     path.write_bytes(text)
-    _, bad = read(path, [Expected("a", "number"), Expected("y", "label", Labels(1, 0))])
+    _, bad = read(path, [Expected("a", "number"), Expected("y", "label", Spellings(1, 0))])
     assert (bad[0].line, str(bad[0])) == (line, sentence.format(path))
 
 
@@ -206,7 +206,7 @@ def test_later_files_may_order_their_columns_otherwise_and_have_new_ones(tmp_pat
     (tmp_path / "1.csv").write_text("a,y\n1,0\n")
     (tmp_path / "2.csv").write_text("new,y,a\nx,1,2\n")
     (tmp_path / "3.csv").write_text("new,y\nx,1\n")
-    expected = [Expected("a", "number"), Expected("y", "label", Labels(1, 0))]
+    expected = [Expected("a", "number"), Expected("y", "label", Spellings(1, 0))]
     with TableStream(Sources([str(tmp_path)])) as stream:
         chunks = stream.chunks(expected)
         first, second = next(chunks), next(chunks)
@@ -227,7 +227,7 @@ def test_the_index_that_pandas_writes_is_no_column_unless_it_tells_something(tmp
     path = tmp_path / "frame.csv"
     assert columns_of(path, ",a,y\n0,5,0\n1,6,1\n") == ["a", "y"]
     assert columns_of(path, '"",a,y\n17,5,0\n3,6,1\n4,7,x\n') == ["a", "y"]  # R, or rows in another order
-    columns, bad = read(path, [Expected("a", "number"), Expected("y", "label", Labels(1, 0))])
+    columns, bad = read(path, [Expected("a", "number"), Expected("y", "label", Spellings(1, 0))])
     assert columns["a"] == [5.0, 6.0] and [error.line for error in bad] == [4]
     assert columns_of(path, ",a,y\n2024-05-17,5,0\n2024-05-18,6,1\n") == ["index", "a", "y"]
     assert columns_of(path, ",a,index\nx,5,0\nz,6,1\n") == ["index2", "a", "index"]

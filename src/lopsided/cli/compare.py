@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from lopsided.cli.options import with_force
+
 
 @click.command()
 @click.argument("learners", metavar="LEARNER...", nargs=-1, required=True)
@@ -30,6 +32,7 @@ import click
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; they slow each other down."
 )
+@with_force
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     learners: tuple[str, ...],
@@ -41,6 +44,7 @@ def compare(
     seed: int,
     output: str | None,
     jobs: int,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Test, then train, every LEARNER on every set: AUROC, average precision and microseconds an example.
@@ -56,6 +60,7 @@ def compare(
     runs it counts on how many sets the first learner wins, by paired t-tests, and with several sets it ranks them.
     """
     from lopsided.cli.cell_progress import CellProgress
+    from lopsided.cli.targets import check_folder
     from lopsided.competitors import competitor, installed
     from lopsided.datasets import load
     from lopsided.evaluate import RunLog
@@ -74,6 +79,7 @@ def compare(
         load(name, data=data)
     if output is not None:
         _make_folder(Path(output))
+        check_folder("--output", output, NAME, force=force)
     table = contest(_entrants(learners), rivals, streams, data=data, runs=runs, rows=rows, seed=seed, jobs=jobs)
     log = RunLog(None if output is None else Path(output) / f"{NAME}.jsonl")
     wanted = [(name, method) for name in streams for method in table.methods(name)]

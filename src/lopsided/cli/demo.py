@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lopsided.cli.interrupts import INTERRUPTED
-from lopsided.cli.options import with_json
+from lopsided.cli.options import with_force, with_json
 
 if TYPE_CHECKING:
     from lopsided.cli.demo_contest import Contest
@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--report", default="lopsided-report.html", metavar="HTML", show_default=True, help="Where to write it.")
+@with_force
 @with_json
-def demo(report: str, as_json: bool) -> None:
+def demo(report: str, force: bool, as_json: bool) -> None:
     """Stream a real and a synthetic imbalanced set through KOIL and a linear learner, compare, write a report."""
     from lopsided.cli.demo_contest import COLUMNS, contests, learners_in_words, what_one_sees
     from lopsided.cli.display import LiveTable, print_table
+    from lopsided.cli.targets import REPORT, Target, check_targets
 
+    check_targets([Target("--report", report, REPORT)], force=force)
     can_report = _can_report(report)
     meetings = contests(notice=_notice)
     for words in learners_in_words():

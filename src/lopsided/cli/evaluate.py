@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import Delay, columns, learning, reading, with_config, with_json
+from lopsided.cli.options import columns, learning, reading, with_config, with_json
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
     from lopsided.cli.display import Row
     from lopsided.cli.feed import Feed
-    from lopsided.cli.history import History
-
-_FIRST_RECORD = 100
-_BETWEEN_RECORDS = 1.15  # each sorts all scores so far, so they come ever more seldom
+    from lopsided.evaluate import History
+    from lopsided.late import Delay
 
 
 @click.command()
@@ -85,13 +83,11 @@ def _evaluated(
 ) -> tuple[Row, History, bool]:
     """Go through the stream; Ctrl-C ends it early, with what was learned until then."""
     from lopsided.cli.compiling import compile_ahead
-    from lopsided.cli.delayed import Delayed
     from lopsided.cli.display import LiveTable, Row
-    from lopsided.cli.history import History
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.models import built_learner, built_model
     from lopsided.cli.running import announce, check_delay, refuse_nothing
-    from lopsided.evaluate import Evaluation
+    from lopsided.evaluate import Evaluation, History
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed)
@@ -106,24 +102,16 @@ def _evaluated(
         is_sparse=feed.is_sparse,
         announce=lambda text: click.echo(text, err=True),
     )
-    stepper = Delayed(model, delay) if delay else model
-    history = History(Evaluation(stepper, classes=classes, every=_FIRST_RECORD), model)
+    history = History(Evaluation(model, classes=classes, delay=delay))
     row = Row(feed.name, type(ranker).__name__, 0)
     interrupts = Interruptible()
-    next_record = _FIRST_RECORD
     with LiveTable([row], _columns()):
         for portion in interrupts.over(feed.slices()):
-            if delay:
-                stepper.times = portion.times
-            history.step(portion.X, feed.labels_of(portion.signs), portion.times)
-            if history.evaluation.n >= next_record:
-                row.record = history.note()
-                next_record = max(next_record + _FIRST_RECORD, int(history.evaluation.n * _BETWEEN_RECORDS))
+            row.record = history.step(portion.X, feed.labels_of(portion.signs), portion.times) or row.record
             row.share = feed.progress
     if not history.evaluation.n:
         refuse_nothing(feed, interrupts.interrupted)
-    if row.record is None or row.record.n < history.evaluation.n:
-        row.record = history.note()
+    row.record = history.note()
     if not interrupts.interrupted:
         _check_two_labels(feed, row)
     return row, history, interrupts.interrupted
@@ -144,12 +132,12 @@ def _facts(feed: Feed, files: tuple[str, ...], history: History, row: Row) -> di
     from lopsided.cli.models import as_json, parameters_of, scale_in_words
 
     assert feed.labels is not None and row.record is not None
-    ranker = history.model._given_learner()
+    model = history.evaluation.learner
     negative = f"not {feed.labels.positive}" if feed.labels.negative is None else feed.labels.negative
     return {
         "learner": row.learner,
-        "parameters": parameters_of(ranker),
-        "scale": scale_in_words(history.model),
+        "parameters": parameters_of(model.final_learner),
+        "scale": scale_in_words(model),
         "files": list(files),
         "rows": row.record.n,
         "features": feed.n_features,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lopsided.cli.display import Row, as_grid
-from lopsided.cli.history import History
-from lopsided.report.contents import Report, Run, StreamResult
+from lopsided.evaluate import History
+from lopsided.report.contents import Detail, Report, Run, StreamResult
 from lopsided.report.writing import write_report
 
 
@@ -33,7 +33,7 @@ def write(path: str, row: Row, history: History, facts: dict[str, Any], columns:
                     name=row.stream,
                     description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
                     runs=[Run(row.learner, history.evaluation)],
-                    detail=history.detail(),
+                    detail=Detail.of(history),
                 )
             ],
         ),

@@ -94,15 +94,15 @@ def _from_json(model: Any, text: str) -> tuple[Any, list[str] | None]:
 
 def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) -> tuple[Any, list[str] | None]:
     """The row of a file by its number, and what its features are called if the model does not know."""
-    from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.passed_rows import PassedRows
+    from lopsided.cli.feed import Reading, open_feed, tell
     from lopsided.estimators.compose.file_columns import knows_its_columns
+    from lopsided.feeds.passed_rows import PassedRows
     from lopsided.streams import StreamError
 
     if row is None:
         raise click.UsageError("Missing option '--row', which says which row of the file to explain")
     feed = open_feed(Reading([path], **options), model, labelled=False)
-    passed = feed.bad = PassedRows(options["on_error"], options["quarantine"])
+    passed = feed.bad = PassedRows(options["on_error"], options["quarantine"], tell)
     before = 0
     with feed:
         is_known = feed.schema is None or knows_its_columns(model)

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import click
 
-from lopsided.cli.options import with_config, with_json
+from lopsided.cli.options import with_config, with_force, with_json
 
 
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.option("--output", "-o", metavar="ONNX", help="The file to write. Default: MODEL with the suffix .onnx.")
+@with_force
 @with_config
 @with_json
-def export(model: str, output: str | None, as_json: bool) -> None:
+def export(model: str, output: str | None, force: bool, as_json: bool) -> None:
     """Write MODEL as ONNX: linear learners, and sums of Gaussian or polynomial kernels (KOIL, OILK, SPA, BPAS, ...).
 
     The graph takes float64 rows as the model's encoder makes them: numbers (NaN where missing), whether they are
@@ -23,14 +24,13 @@ def export(model: str, output: str | None, as_json: bool) -> None:
     table of nothing but numbers is such a matrix as it is. It gives `score` and `probability`. The file is compared
     with the model before it is kept.
     """
-    from lopsided.cli.running import check_inputs_survive, check_writable
     from lopsided.cli.saved import load_for_files
+    from lopsided.cli.targets import ONNX, Target, check_targets
     from lopsided.export import largest_difference, rows_to_compare, to_onnx
     from lopsided.inspection import feature_names
 
     output = output or str(Path(model).with_suffix(".onnx"))
-    check_writable(output)
-    check_inputs_survive({"model": model, "output": output}, ["output"])
+    check_targets([Target("--output", output, ONNX)], [model], force=force)
     ranker = load_for_files(model)
     content = to_onnx(ranker)
     Path(output).write_bytes(content)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import Delay, columns, learning, reading, with_config, with_json
+from lopsided.cli.options import columns, learning, reading, with_config, with_json
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.late import Delay
     from lopsided.metrics import AUPRC, AUROC
 
 _CHECKPOINT_ROWS = 1_000_000
@@ -62,12 +63,11 @@ def learn(
     Ctrl-C saves what was learned and ends with exit code 130.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import announce, check_writable
+    from lopsided.cli.running import announce
 
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
-    check_writable(target)
     request = Reading(files, **options)
     model = _loaded(resume) if resume is not None else None
     with open_feed(request, model) as feed:
@@ -113,11 +113,11 @@ def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | Non
 def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int) -> dict[str, Any]:
     """Go through the stream and save; returns what is to be said about it."""
     from lopsided.cli.compiling import compile_ahead
-    from lopsided.cli.delayed import Delayed
     from lopsided.cli.feed import SLICE
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.running import check_delay, refuse_nothing
     from lopsided.cli.status import Status
+    from lopsided.late import LateLearner
     from lopsided.metrics import AUPRC, AUROC
     from lopsided.streams import StreamError
 
@@ -131,7 +131,7 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
         announce=lambda text: click.echo(text, err=True),
     )
     check_delay(delay, feed)
-    stepper = Delayed(model, delay) if delay else model
+    late = LateLearner(model, delay=delay, classes=classes)
     roc, precision_recall = AUROC(), AUPRC(interpolation="step")
     positives = since_saved = 0
     interrupts = Interruptible()
@@ -139,22 +139,19 @@ def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int)
     with Status("learning") as status:
         try:
             for portion in interrupts.over(feed.slices(min(SLICE, checkpoint))):
-                if delay:
-                    stepper.times = portion.times
-                scores = stepper.progressive_scores(portion.X, feed.labels_of(portion.signs), classes=classes)
+                scores = late.progressive_scores(portion.X, portion.y, times=portion.times)
                 is_positive = portion.signs > 0
                 roc.update_many(is_positive, scores)
                 precision_recall.update_many(is_positive, scores)
                 positives += int(is_positive.sum())
                 since_saved += scores.size
-                if since_saved >= checkpoint and model._started:
+                if since_saved >= checkpoint and model.started_:
                     model.save(target)
                     since_saved = 0
                 status.advance(scores.size, feed.progress, AUROC=roc.value)
         except StreamError as error:
             problem = error
-        if delay:
-            stepper.finish()
+        late.finish()
         if status.n_rows:
             model.save(target)
         seconds, rows_per_second = status.seconds, status.rows_per_second
@@ -178,7 +175,7 @@ def _summary(
     from lopsided.cli.models import as_json, parameters_of, scale_in_words
 
     assert feed.labels is not None
-    learner = model._given_learner()
+    learner = model.final_learner
     return {
         "model": target,
         "bytes": os.path.getsize(target),

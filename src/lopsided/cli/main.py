@@ -121,13 +121,23 @@ def run(arguments: Sequence[str]) -> int:
         except OSError as error:
             return _refuse(_sentence_of(error))
         except ValueError as error:  # StreamError, ParameterError, LabelError, ModelFileError are ValueErrors
-            return _refuse(str(error))
+            return _refuse(_with_option(error, arguments))
     return code if isinstance(code, int) else 0
 
 
 def _refuse(sentence: str) -> int:
     click.secho(f"error: {sentence}", fg="red", err=True)
     return USER_ERROR
+
+
+def _with_option(error: ValueError, arguments: Sequence[str]) -> str:
+    """What is wrong; and if the library says which of its arguments would help, the option of this command for it."""
+    from lopsided.cli.naming import option_called
+
+    argument = getattr(error, "argument", None)
+    command = cli.get_command(click.Context(cli), arguments[0]) if argument and arguments else None
+    option = option_called(argument, command) if argument and command else None
+    return str(error) if option is None else f"{str(error).rstrip('.')}; see {option}."
 
 
 def _sentence_of(error: OSError) -> str:

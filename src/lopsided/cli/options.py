@@ -5,50 +5,31 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from lopsided.cli.learners import learner_names
+from lopsided.constraints import ParameterError
+
+if TYPE_CHECKING:
+    from lopsided.late import Delay
 
 CONFIG_HERE = "lopsided.toml"
-DEFAULT_QUARANTINE = "bad-rows.ndjson"
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Delay:
-    """How much later labels are known: so many rows, or so many seconds."""
-
-    rows: int = 0
-    seconds: float = 0.0
-
-    def __bool__(self) -> bool:
-        return self.rows > 0 or self.seconds > 0
 
 
 class _DelayType(click.ParamType):  # type: ignore[type-arg]
     name = "N|DURATION"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Delay:
-        if isinstance(value, Delay):
-            return value
-        text = str(value).strip()
+        from lopsided.late import Delay
+
         try:
-            if text[-1:] in _UNITS:
-                amount = float(text[:-1])
-                if amount >= 0:
-                    return Delay(seconds=amount * _UNITS[text[-1]])
-            elif int(text) >= 0:
-                return Delay(rows=int(text))
-        except ValueError:
-            pass
-        return self.fail(
-            f"The delay must be a number of rows, or a duration such as 90s, 15m, 12h or 7d, got {value!r}."
-        )
+            return Delay.parse(value)
+        except ParameterError as error:
+            self.fail(str(error))
 
 
 def _stacked(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
@@ -92,18 +73,24 @@ def _format_of_files(name: str) -> Callable[[_Command], _Command]:
     )
 
 
-def _sparing_inputs(*written: str) -> Callable[[_Command], _Command]:
-    """Have a command refuse to write over what it reads, whatever its options are that say where it writes."""
+with_force = click.option("--force", is_flag=True, help="Replace models, and files of other kinds than the output.")
+
+
+def _guarding(**kinds: str) -> Callable[[_Command], _Command]:
+    """Have a command refuse, before any work, to write over what it reads or what it should not replace.
+
+    `kinds` says for each option that names an output which kind of file it writes.
+    """
 
     def decorate(command: _Command) -> _Command:
         @functools.wraps(command)
-        def checked(**options: Any) -> Any:
-            from lopsided.cli.running import check_inputs_survive
+        def checked(force: bool, **options: Any) -> Any:
+            from lopsided.cli.running import check_outputs
 
-            check_inputs_survive(options, written)
+            check_outputs(options, kinds, force=force)
             return command(**options)
 
-        return cast(_Command, checked)
+        return with_force(cast(_Command, checked))
 
     return decorate
 
@@ -124,12 +111,16 @@ _reading = _stacked(
         show_default=True,
         help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
     ),
-    click.option("--quarantine", metavar="FILE", help=f"Where bad rows are appended. Default: {DEFAULT_QUARANTINE}."),
+    click.option("--quarantine", metavar="FILE", help="Where bad rows are appended. Default: bad-rows.ndjson."),
 )
 
-reading = _stacked(_format_of_files("--format"), _reading, _sparing_inputs("output", "report", "quarantine"))
-# For a command with rows as its output, whose format is --format, and which looks after that file itself.
-reading_beside_an_output = _stacked(_format_of_files("--input-format"), _reading, _sparing_inputs("quarantine"))
+reading = _stacked(
+    _format_of_files("--format"), _reading, _guarding(output="MODEL", report="REPORT", quarantine="BAD_ROWS")
+)
+# For a command with rows as its output, whose format is --format.
+reading_beside_an_output = _stacked(
+    _format_of_files("--input-format"), _reading, _guarding(output="SCORES", quarantine="BAD_ROWS")
+)
 
 columns = _stacked(
     click.option(
@@ -138,7 +129,7 @@ columns = _stacked(
     click.option(
         "--positive",
         metavar="VALUE",
-        help="The label that is looked for, against all others. Default: the rarer of the first rows.",
+        help="The positive label, against all others. Default: the rarer one of the first rows.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
     click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds; for --delay and alerts a day."),
@@ -181,7 +172,7 @@ learning = _stacked(
         type=_DelayType(),
         default="0",
         metavar="N|DURATION",
-        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d).",
+        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d, 2w).",
     ),
     click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random."),
 )

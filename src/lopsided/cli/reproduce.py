@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from lopsided.cli.options import with_force
+
 
 @click.command()
 @click.argument("table", metavar="TABLE")
@@ -28,6 +30,7 @@ import click
 )
 @click.option("--pages", is_flag=True, help="Run nothing: write the pages of what the log holds.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@with_force
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def reproduce(
     table: str,
@@ -40,6 +43,7 @@ def reproduce(
     output: str,
     pages: bool,
     jobs: int,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Run every method of a published TABLE on the sets at hand; print published against reproduced.
@@ -59,6 +63,7 @@ def reproduce(
         click.echo(write_index(folder))
         return
     from lopsided.cli.cell_progress import CellProgress
+    from lopsided.cli.targets import check_folder
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.comparison import outcomes
     from lopsided.reproduce.pages import command_for, left_out, summary, written
@@ -69,6 +74,7 @@ def reproduce(
     chosen = table_named(table)
     effort = Effort(runs or (min(QUICK_RUNS, chosen.runs) if quick else chosen.runs), quick, tune == "each")
     kind = (".quick" if quick else "") + (".each" if tune == "each" else "")
+    check_folder("--output", folder, f"{table}{kind}", force=force)
     log = RunLog(folder / f"{table}{kind}.jsonl")
     missing, failed = left_out(chosen, log), False
     if not pages:

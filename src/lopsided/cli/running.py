@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from lopsided.cli.options import Delay
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.late import Delay
 
 
 def check_writable(target: str) -> None:
@@ -23,31 +23,25 @@ def check_writable(target: str) -> None:
         raise ParameterError(f"The model {target} must be a file in a directory that can be written to, got none such.")
 
 
-def check_inputs_survive(options: Mapping[str, Any], written: Iterable[str]) -> None:
-    """Refuse options that would write over what others read: files, those of a directory, or a model.
+def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force: bool) -> None:
+    """Check what the options of a command say it writes, against what they say it reads.
 
-    Only --output may be the model of --resume, which goes on in its own file.
+    A model that is resumed goes on in its own file unless --output names another.
     """
-    from lopsided.cli.bad_rows import quarantine_path
+    from lopsided.cli import targets
+    from lopsided.feeds.bad_rows import quarantine_path
 
-    for name in written:
-        target = options.get(name)
+    wanted = []
+    for name, kind in kinds.items():
+        path, option = options.get(name), f"--{name}"
         if name == "quarantine":
-            target = quarantine_path(options["on_error"], target)
-        if target is None:
-            continue
-        singles = [options.get("what"), options.get("model"), options.get("resume") if name != "output" else None]
-        for path in (*options.get("files", ()), *(single for single in singles if single is not None)):
-            if os.path.isdir(path) and _lies_in(target, path):
-                # A directory is looked into again and again: what appears there is read too.
-                raise ParameterError(f"The option --{name} must not lie in a directory that is read, got {target!r}.")
-            if os.path.exists(path) and os.path.exists(target) and os.path.samefile(path, target):
-                raise ParameterError(f"The option --{name} must not be one of the files that are read, got {target!r}.")
-
-
-def _lies_in(target: str, folder: str) -> bool:
-    parent = Path(target).absolute().parent
-    return parent.is_dir() and os.path.samefile(parent, folder)
+            path = quarantine_path(options["on_error"], path)
+        if name == "output" and path is None:
+            path, option = options.get("resume"), "--resume"
+        if path is not None:
+            wanted.append(targets.Target(option, path, getattr(targets, kind)))
+    inputs = [*options.get("files", ()), *(options[name] for name in ("what", "model") if options.get(name))]
+    targets.check_targets(wanted, inputs, force=force, goes_on_with=options.get("resume"))
 
 
 def announce(feed: Feed, model: Any) -> None:
@@ -55,8 +49,8 @@ def announce(feed: Feed, model: Any) -> None:
     assert feed.labels is not None
     other = "all others" if feed.labels.negative is None else feed.labels.negative
     click.echo(
-        f"{type(model._given_learner()).__name__} on {feed.name}: {feed.n_features:,} features, "
-        f"looking for {feed.labels.positive} (not {other})",
+        f"{type(model.final_learner).__name__} on {feed.name}: {feed.n_features:,} features, "
+        f"positive label {feed.labels.positive} (against {other})",
         err=True,
     )
     if feed.schema is not None:

@@ -42,14 +42,15 @@ def score(
     """Append three columns to every row: score, probability, predicted.
 
     MODEL is a file that `lopsided learn` has written; FILE is of the kind it learned from (see `lopsided learn`), and
-    needs no label. The score ranks: larger means more likely the label that is looked for; above 0 the row is predicted
-    to be that. The model does not change. Rows keep their order; with --on-error skip bad ones are missing.
+    needs no label. The score ranks: larger means more likely the positive label; above 0 the row is predicted to have
+    it. The model does not change. Rows keep their order; with --on-error skip bad ones are missing.
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import INTERRUPTED, Interruptible
-    from lopsided.cli.outputs import check_names_are_free, open_output
     from lopsided.cli.saved import load_for_files
     from lopsided.cli.status import Status
+    from lopsided.feeds import open_writer
+    from lopsided.feeds.writers import check_names_are_free
 
     ranker = load_for_files(model)
     interrupts = Interruptible()
@@ -57,7 +58,7 @@ def score(
         if feed.schema is not None:
             check_names_are_free(feed.stream.columns, feed.name)
         with (
-            open_output(output, to or ("ndjson" if as_json else None), feed, keep, model) as writer,
+            open_writer(output, feed, format=to or ("ndjson" if as_json else None), keep=keep) as writer,
             Status("scoring") as status,
         ):
             for portion in interrupts.over(feed):

@@ -16,7 +16,7 @@ from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column,
 from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
 from lopsided.streams.chunks import NeedsCareError, column_at_once
-from lopsided.streams.labels import Labels
+from lopsided.streams.labels import Spellings
 
 Floats = npt.NDArray[np.float64]
 
@@ -74,7 +74,7 @@ class TableEncoder:
             first, missing, circles = first + 1, missing + column.may_miss, circles + parts
         return places
 
-    def expected(self, labels: Labels | None = None) -> list[Expected]:
+    def expected(self, labels: Spellings | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
         result = [_expected(column) for column in self.schema.columns]
         known = {column.name for column in self.schema.columns}

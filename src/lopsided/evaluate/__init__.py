@@ -1,6 +1,7 @@
 """Judging learners: progressive validation, repeated runs over folds, tuning on inner folds, and significance."""
 
 from lopsided.evaluate.delays import delayed_scores
+from lopsided.evaluate.history import History, Moment
 from lopsided.evaluate.progressive import Evaluation, Record, RowByRow, progressive, progressive_scores_of
 from lopsided.evaluate.records import RunLog
 from lopsided.evaluate.significance import Comparison, compare_across_sets, paired_t_test, wins_ties_losses
@@ -10,6 +11,8 @@ from lopsided.evaluate.tuning import Tuned, grid, tune
 __all__ = [
     "Comparison",
     "Evaluation",
+    "History",
+    "Moment",
     "Record",
     "RowByRow",
     "RunLog",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.late import LateLearner
 
 Floats = npt.NDArray[np.float64]
 
@@ -17,7 +17,8 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
 
     Row t is scored by a model that has learned the rows whose labels were known by then: those with s + delay_s < t,
     in the order in which the labels came (of two that came together the older row first). A delay of 0 is test, then
-    train. All rows have been learned at the end. Until the learner has seen anything a score is 0.
+    train. All rows have been learned at the end. Until the learner has seen anything a score is 0. Labels that come by
+    key, after a time, or never: `lopsided.late.LateLearner`.
 
     Parameters
     ----------
@@ -47,33 +48,11 @@ def delayed_scores(learner: Any, X: Any, y: Any, delays: int | npt.ArrayLike, cl
     >>> round(auroc(stream.y, prompt), 3), round(auroc(stream.y, late), 3)
     (0.831, 0.717)
     """
-    X, labels = X.to_numpy() if hasattr(X, "to_numpy") else X, np.asarray(y)
-    n = labels.size
-    waits = np.broadcast_to(np.asarray(delays), (n,))
-    if not np.issubdtype(waits.dtype, np.integer) or (n and waits.min() < 0):
-        raise ValueError(f"The delays of delayed_scores must be whole numbers >= 0, got {delays!r}.")
-    distinct = np.unique(labels)
-    known = classes if classes is not None or distinct.size != 2 else distinct
-    arrival = np.arange(n) + waits
-    order = np.argsort(arrival, kind="stable")
-    # The fast path for single examples, where there is one.
-    one_by_one = isinstance(learner, OnlineClassifier) and isinstance(X, np.ndarray)
-    scores = np.zeros(n)
-    learned = 0
-    for t in range(n + 1):
-        due = learned
-        while due < n and (t == n or arrival[order[due]] < t):
-            due += 1
-        if one_by_one and learned and due == learned + 1:
-            learner.learn_one(X[order[learned]], labels[order[learned]])
-        elif due > learned:
-            rows = order[learned:due]
-            learner.partial_fit(X[rows], labels[rows], classes=known)
-        learned = due
-        if t < n and learned:
-            scores[t] = (
-                learner.raw_score_one(X[t])
-                if one_by_one
-                else learner.decision_function(X[t : t + 1])[0] + getattr(learner, "threshold_", 0.0)
-            )
+    if isinstance(delays, int | np.integer) and delays >= 0:
+        late = LateLearner(learner, delay=int(delays), classes=classes)
+        scores = late.progressive_scores(X, y)
+    else:
+        late = LateLearner(learner, classes=classes)
+        scores = late.progressive_scores(X, y, delays=delays)
+    late.finish()
     return scores

@@ -14,7 +14,6 @@ The honest way to judge a learner on a stream, and no example is set aside for i
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,6 +28,10 @@ from sklearn.utils import check_array
 from lopsided.constraints import ParameterError, check_parameters, nothing, whole
 from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
 from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.labels import Signs
+from lopsided.late import Delay, LateLearner, Unlabelled
+from lopsided.late.door import missing_labels
+from lopsided.late.schedule import rule_may_move
 from lopsided.metrics import auroc, average_precision, f1
 
 __all__ = ["Evaluation", "Record", "RowByRow", "progressive", "progressive_scores_of"]
@@ -93,7 +96,13 @@ def progressive(
 class Evaluation:
     """A progressive validation that keeps what it saw: exact areas need all scores.
 
-    Memory: 10 bytes an example.
+    Memory: 10 bytes an example. Rows without a label, which `unlabelled` allows, are scored and not judged.
+
+    Parameters
+    ----------
+    learner, classes, every, threshold : as in `progressive`.
+    delay, unlabelled : how late labels are, such as 500 (rows) or "7d", and what becomes of rows whose label never
+        comes, such as "negative:30d": as in `lopsided.late.LateLearner`, which then is `late`. Durations need `times`.
 
     Attributes
     ----------
@@ -122,13 +131,21 @@ class Evaluation:
     """
 
     def __init__(
-        self, learner: Any, *, classes: Any = None, every: int = DEFAULT_EVERY, threshold: str | float | None = None
+        self,
+        learner: Any,
+        *,
+        classes: Any = None,
+        every: int = DEFAULT_EVERY,
+        threshold: str | float | None = None,
+        delay: Delay | str | int | None = None,
+        unlabelled: Unlabelled | str | None = None,
     ) -> None:
         check_parameters("Evaluation", {"every": every, "threshold": threshold}, _CONSTRAINTS)
         self.learner = learner
         self.records: list[Record] = []
         self.seconds = 0.0
         self._stepper = learner if hasattr(learner, "progressive_scores") else RowByRow(learner)
+        self.late = _late(learner, delay, unlabelled, classes, threshold)
         self._classes = classes
         self._every = int(every)
         self._rule = threshold
@@ -179,22 +196,32 @@ class Evaluation:
         if self._n and (not self.records or self.records[-1].n < self._n):
             yield self.note()
 
-    def step(self, X: Any, y: npt.NDArray[Any]) -> None:
-        """Score and learn some rows."""
-        if self._rule is None and self._n == 0 and hasattr(self.learner, "classes_"):
-            self._memory = copy.deepcopy(getattr(self.learner, "_memory", self._memory))
+    def step(self, X: Any, y: Any, *, times: Any = None) -> Flags:
+        """Score and learn some rows; tells which of them had a label to be judged by."""
+        if self._rule is None and self._n == 0 and getattr(self.learner, "started_", False):
+            self._memory = self.learner.score_memory_
         begin = time.perf_counter()
-        scores = self._stepper.progressive_scores(X, y, classes=self._classes)
+        if self.late is not None:
+            scores = self.late.progressive_scores(X, y, times=times)
+        else:
+            scores = self._stepper.progressive_scores(X, y, classes=self._classes)
         self.seconds += time.perf_counter() - begin
-        positive = np.asarray(y == _positive_label(self._stepper))
-        self._append(scores, positive, self._called_rare(scores, positive))
+        judged = ~(np.isnan(y) if isinstance(y, Signs) else missing_labels(np.asarray(y)))
+        positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
+        called = self._called_rare(scores, positive)
+        self._append(scores[judged], positive[judged], called[judged])
+        return judged
+
+    def _positive_label(self) -> Any:
+        """The rare class, which also an engine knows whose learner has learned nothing yet."""
+        labels = None if self.late is None else self.late.labels
+        return _positive_label(self._stepper) if labels is None else labels.positive
 
     def _called_rare(self, scores: Floats, positive: Flags) -> Flags:
         """The decision on each row by the threshold at that time: where the rows before it put it."""
-        # A stepper to which labels come late knows best what it knew.
-        thresholds = getattr(self._stepper, "thresholds", None) if self._rule is None else None
-        if thresholds is not None:
-            return np.asarray(scores > thresholds)
+        if self.late is not None:
+            # The engine knows best which labels were known.
+            return np.asarray(scores > (self.late.thresholds if self._rule is None else self.threshold))
         signs, rule = np.where(positive, 1.0, -1.0), self._threshold_rule()
         if isinstance(rule, Real) or rule == "zero":
             self._memory.remember(signs, scores)
@@ -215,7 +242,7 @@ class Evaluation:
     def _threshold_rule(self) -> str | float:
         if self._rule is not None:
             return self._rule
-        return self.learner._threshold_rule() if hasattr(self.learner, "_threshold_rule") else "zero"
+        return getattr(self.learner, "threshold_rule_", "zero")
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the learner as it stands, 0 where its decision lies in this evaluation."""
@@ -251,7 +278,7 @@ class Evaluation:
             return 0.0
         if self._rule is not None:
             return self._memory.threshold(str(rule))
-        return float(self.learner.threshold_) if hasattr(self.learner, "classes_") else 0.0
+        return float(self.learner.threshold_) if getattr(self.learner, "started_", False) else 0.0
 
     def _append(self, scores: Floats, positive: Flags, called: Flags) -> None:
         needed = self._n + scores.size
@@ -323,6 +350,20 @@ def progressive_scores_of(learner: Any, X: Any, y: Any, classes: Any = None) -> 
     """
     stepper = learner if hasattr(learner, "progressive_scores") else RowByRow(learner)
     return np.asarray(stepper.progressive_scores(X, y, classes=classes), dtype=np.float64)
+
+
+def _late(learner: Any, delay: Any, unlabelled: Any, classes: Any, threshold: str | float | None) -> LateLearner | None:
+    """The engine for late labels, if there are any."""
+    wait = Delay() if delay is None else Delay.parse(delay)
+    if not wait and unlabelled is None:
+        return None
+    if threshold is not None and rule_may_move(threshold):
+        raise ParameterError(
+            "The 'threshold' parameter of Evaluation must be None, 'zero' or a number if labels come late. "
+            f"Got {threshold!r} instead."
+        )
+    keep = threshold is None
+    return LateLearner(learner, delay=wait, unlabelled=unlabelled, classes=classes, keep_thresholds=keep)
 
 
 def _positive_label(learner: Any) -> Any:

@@ -88,7 +88,7 @@ def learned(learner: Any, X: Any, y: npt.NDArray[Any], classes: Any) -> Any:
         return learner.fit(X, y)
     learner.partial_fit(X, y, classes=classes)
     if isinstance(learner, Classifier):
-        learner._end_fit()
+        learner.finish()
     return learner
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.evaluate import Evaluation
+from lopsided.evaluate import Evaluation, History, Moment
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,6 @@ class Run:
 
     learner: str
     evaluation: Evaluation
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What a model was made of after `n` rows, and the seconds it had worked."""
-
-    n: int
-    seconds: float
-    n_support: int | None
-    weights: npt.NDArray[np.float64] | None  # of kernels or experts
 
 
 @dataclass(frozen=True)
@@ -43,6 +33,12 @@ class Detail:
     threshold: float
     times: npt.NDArray[np.float64] | None = None
     moments: Sequence[Moment] = ()
+
+    @classmethod
+    def of(cls, history: History) -> Self:
+        """All that an evaluation has kept."""
+        seen = history.evaluation
+        return cls(seen.scores, seen.positive, seen.called, seen.threshold, history.times, history.moments)
 
     @property
     def n(self) -> int:

@@ -7,7 +7,7 @@ must be is named with its line. Nothing here knows a learner.
 >>> folder = tempfile.TemporaryDirectory()
 >>> path = pathlib.Path(folder.name, "tiny.csv")
 >>> _ = path.write_text("age,income,class\\n31,2.5,0\\n47,n/a,1\\nold,1,0\\n")
->>> labels = Labels(positive=1, negative=0)
+>>> labels = Spellings(positive=1, negative=0)
 >>> expected = [Expected("age", "number"), Expected("income", "number"), Expected("class", "label", labels)]
 >>> with TableStream(Sources([str(path)])) as stream:
 ...     for chunk in stream.chunks(expected):
@@ -22,7 +22,7 @@ from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError
 from lopsided.streams.labelled import Batch, LabelledFile, open_stream
-from lopsided.streams.labels import Labels, find_labels
+from lopsided.streams.labels import Spellings, find_labels
 from lopsided.streams.sources import Sources
 from lopsided.streams.sparse import SparseChunk, SparseStream
 from lopsided.streams.tables import TableStream
@@ -32,10 +32,10 @@ __all__ = [
     "Chunk",
     "Expected",
     "LabelledFile",
-    "Labels",
     "Sources",
     "SparseChunk",
     "SparseStream",
+    "Spellings",
     "StreamError",
     "TableStream",
     "find_labels",

@@ -22,15 +22,21 @@ class ArrowTable:
     format = "arrow"
     has_fixed_columns = True
 
-    def __init__(self, source: ByteSource, is_parquet: bool) -> None:
-        self.name = source.name
-        try:
-            names, self._batches = _parquet(source) if is_parquet else _ipc(source)
-        except (pa.ArrowInvalid, OSError, pa.ArrowException) as error:
-            raise _damaged(self.name, error) from error
-        self.columns = list(names)
+    def __init__(self, name: str, columns: Sequence[str], batches: Iterator[Any]) -> None:
+        self.name = name
+        self.columns = list(columns)
+        self._batches = batches
         if len(set(self.columns)) < len(self.columns):
             raise StreamError(self.name, None, "the columns", "must have different names", "a name twice")
+
+    @classmethod
+    def of(cls, source: ByteSource, is_parquet: bool) -> ArrowTable:
+        """One that is read from a file."""
+        try:
+            names, batches = _parquet(source) if is_parquet else _ipc(source)
+        except (pa.ArrowInvalid, OSError, pa.ArrowException) as error:
+            raise _damaged(source.name, error) from error
+        return cls(source.name, names, batches)
 
     def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
         """Values of the first rows by column, and whether these are all rows."""
@@ -93,12 +99,12 @@ def _ipc(source: ByteSource) -> tuple[list[str], Iterator[Any]]:
             )
         file = pa.ipc.open_file(pa.memory_map(source.name))
         batches = (file.get_batch(number) for number in range(file.num_record_batches))
-        return file.schema.names, _in_steps(batches)
+        return file.schema.names, in_steps(batches)
     stream = pa.ipc.open_stream(pa.PythonFile(_Readable(source), mode="r"))
-    return stream.schema.names, _in_steps(iter(stream))
+    return stream.schema.names, in_steps(iter(stream))
 
 
-def _in_steps(batches: Iterator[Any]) -> Iterator[Any]:
+def in_steps(batches: Iterator[Any]) -> Iterator[Any]:
     """Large batches in parts, so that what is made of them stays small."""
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_A_TIME):

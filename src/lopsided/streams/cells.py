@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.streams.errors import StreamError, quoted
-from lopsided.streams.labels import Labels, spelled
+from lopsided.streams.labels import Spellings, spelled
 
 NUMBER, FLAG, TEXT, DATE, LABEL = "number", "flag", "text", "date", "label"
 
@@ -35,7 +35,7 @@ class Expected(NamedTuple):
 
     name: str
     kind: str
-    labels: Labels | None = None
+    labels: Spellings | None = None
     required: bool = False
 
 
@@ -149,8 +149,8 @@ def text_of(cell: Any) -> str:
     raise WrongCellError("must be a text", _shown(cell))
 
 
-def sign_of(cell: Any, labels: Labels) -> float:
-    """+1 for the label that is looked for, -1 for the other."""
+def sign_of(cell: Any, labels: Spellings) -> float:
+    """+1 for the positive label, -1 for the other."""
     sign = None if _is_nothing(cell) else labels.sign(spelled(_plain(cell)))
     if sign is None:
         raise WrongCellError(labels.rule, _shown(cell))

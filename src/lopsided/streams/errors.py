@@ -16,23 +16,32 @@ class StreamError(ValueError):
     attributes too, so that a program need not take the sentence apart: `source` (the file as it was
     named), `line` (1-based, as an editor counts; the number of the row in a format without lines; None when
     the whole file is meant), `field` (a column or a part of the row; None when the whole row is meant), `rule`
-    and `got`. `raw` is the row as it came, where it is known.
+    and `got`. `raw` is the row as it came, where it is known. `argument` is the parameter of `open_feed` that
+    would help, if there is one; a command line has an option for it.
 
     >>> print(StreamError("people.csv", 7, "column 'age'", "must be a finite number", quoted("n/a")))
     Column 'age' in line 7 of people.csv must be a finite number, got 'n/a'.
     """
 
     def __init__(
-        self, source: str, line: int | None, field: str | None, rule: str, got: str, unit: str = "line"
+        self,
+        source: str,
+        line: int | None,
+        field: str | None,
+        rule: str,
+        got: str,
+        unit: str = "line",
+        argument: str | None = None,
     ) -> None:
         # All facts go to `args`: between processes an exception travels as its class and its args.
-        super().__init__(source, line, field, rule, got, unit)
+        super().__init__(source, line, field, rule, got, unit, argument)
         self.source = source
         self.line = line
         self.field = field
         self.rule = rule
         self.got = got
         self.unit = unit
+        self.argument = argument
         self.raw: str | None = None
 
     def __str__(self) -> str:

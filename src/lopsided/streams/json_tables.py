@@ -11,7 +11,7 @@ from lopsided.streams.blocks import BYTE_ORDER_MARK, Block
 from lopsided.streams.cells import FLAG, NUMBER, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
-from lopsided.streams.labels import Labels
+from lopsided.streams.labels import Spellings
 
 
 class JsonTable:
@@ -133,7 +133,7 @@ def _is_one_a_line(data: bytes, n_rows: int) -> bool:
     return len(records) == n_rows and all(record.startswith(b"{") for record in records)
 
 
-def _type_of_labels(labels: Labels) -> Any:
+def _type_of_labels(labels: Spellings) -> Any:
     """What JSON most likely writes such labels as; if it does not, the block is read line by line."""
     import pyarrow as pa
 

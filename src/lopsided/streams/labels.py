@@ -1,22 +1,23 @@
-"""The two labels of a stream: what the file calls them, and which one is looked for."""
+"""The two labels of a stream: what the file calls them, and which one is the positive label."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.labels import LabelMap
 from lopsided.streams.errors import StreamError
 
 # From here on float64 no longer tells neighbouring whole numbers apart, so two labels could become one.
 _FIRST_INEXACT_INTEGER = 2**53
 _LABELS_SHOWN = 5
 _MOST_SPELLINGS = 10_000
-# A label alone that tells that 1 is looked for, and what the other is: after a 1 it may be 0 or -1, so anything else.
+# A label alone that tells that 1 is the positive one, and what the other is: after a 1 it may be 0 or -1, so anything.
 _ALONE: dict[Any, Any] = {0: 0, -1: -1, 1: None}
 
 
@@ -49,20 +50,33 @@ def valued(spelling: str) -> Any:
     return int(number) if number.is_integer() else number
 
 
-class Labels:
-    """Two labels, one of which is looked for.
+class Spellings:
+    """How a stream spells its two labels; which sign each has is said by its map, `labels`.
 
     `negative` None means that every other label is the other class. Spellings are remembered, up to a limit, since a
     stream repeats its labels.
 
-    >>> labels = Labels(positive=1, negative=-1)
-    >>> [labels.sign(text) for text in ("1", "+1", "1.0", "-1", "2", "")]
+    >>> spellings = Spellings(positive=1, negative=-1)
+    >>> [spellings.sign(text) for text in ("1", "+1", "1.0", "-1", "2", "")]
     [1.0, 1.0, 1.0, -1.0, None, None]
+    >>> spellings.labels.classes.tolist(), Spellings("fraud", None).labels.negative
+    ([-1, 1], 'not fraud')
     """
 
     def __init__(self, positive: Any, negative: Any) -> None:
         self.positive, self.negative = positive, negative
+        names = [positive, _all_but(positive) if negative is None else negative]
+        if len({isinstance(name, str) for name in names}) == 2:
+            names = [str(name) for name in names]
+        classes = np.array(names)
+        self.labels = LabelMap(np.sort(classes), classes[0].item())
         self._signs: dict[str, float | None] = {}
+
+    @classmethod
+    def of(cls, labels: LabelMap) -> Self:
+        """Those of a model that learned from such a stream."""
+        rest = labels.negative == _all_but(labels.positive)
+        return cls(labels.positive, None if rest else labels.negative)
 
     @property
     def rule(self) -> str:
@@ -75,17 +89,12 @@ class Labels:
     @property
     def classes(self) -> npt.NDArray[Any]:
         """Both labels, sorted, as a learner has them."""
-        negative = f"not {self.positive}" if self.negative is None else self.negative
-        labels = [self.positive, negative]
-        if len({isinstance(label, str) for label in labels}) == 2:
-            labels = [str(label) for label in labels]
-        return np.sort(np.array(labels))
+        return self.labels.classes
 
     @property
     def pos_label(self) -> Any:
-        """The label that is looked for, of the type of `classes`."""
-        classes = self.classes
-        return str(self.positive) if classes.dtype.kind == "U" else classes.dtype.type(self.positive).item()
+        """The positive label, of the type of `classes`."""
+        return self.labels.positive
 
     def sign(self, spelling: str) -> float | None:
         """+1, -1, or None for what is neither."""
@@ -106,14 +115,19 @@ class Labels:
         return None
 
 
+def _all_but(positive: Any) -> str:
+    """The name of the other class where it is every other label."""
+    return f"not {positive}"
+
+
 def find_labels(
     seen: Iterable[str], positive: str | None, *, source: str, column: str | None, complete: bool
-) -> Labels:
+) -> Spellings:
     """The two labels of a stream that begins with these spellings.
 
-    Without `positive` the rarer one is looked for, of two equally frequent ones the larger; one label alone must be 0,
-    -1 or 1, and 1 is looked for. With `positive` all other labels are the other class, unless there is but one other.
-    `complete` says that the stream ends with these: then a label that is not there is an error.
+    Without `positive` the rarer one is the positive label, of two equally frequent ones the larger; one label alone
+    must be 0, -1 or 1, and 1 is positive. With `positive` all other labels are the other class, unless there is but
+    one other. `complete` says that the stream ends with these: then a label that is not there is an error.
     """
     counts: Counter[Any] = Counter()
     for spelling in seen:
@@ -128,33 +142,33 @@ def find_labels(
     if len(counts) == 2:
         (one, rows), (other, others) = counts.items()
         rarer = one if rows < others else other
-        looked_for = max(one, other) if rows == others else rarer
-        return Labels(looked_for, other if looked_for == one else one)
+        chosen = max(one, other) if rows == others else rarer
+        return Spellings(chosen, other if chosen == one else one)
     alone = next(iter(counts), None) if len(counts) == 1 else None
     if alone in _ALONE and not complete:
-        return Labels(1, _ALONE[alone])
+        return Spellings(1, _ALONE[alone])
     shown = ", ".join(f"{label!r} in {rows} rows" for label, rows in counts.most_common(_LABELS_SHOWN))
     number = "one label" if len(counts) == 1 else f"{len(counts)} labels" if counts else "none"
     rule = "must hold two different labels"
-    if len(counts) > 2:
-        rule += " (or --positive must say which one is looked for)"
-    elif not complete:
-        rule += " in its first rows (or --positive must say which one is looked for)"
+    could_be_named = len(counts) > 2 or not complete
+    if could_be_named:
+        rule += f"{'' if len(counts) > 2 else ' in its first rows'} (or the positive label must be named)"
     rest = ", ..." if len(counts) > _LABELS_SHOWN else ""
-    raise StreamError(source, None, where, rule, f"{number}: {shown}{rest}" if counts else number)
+    got = f"{number}: {shown}{rest}" if counts else number
+    raise StreamError(source, None, where, rule, got, argument="positive" if could_be_named else None)
 
 
-def _around(positive: str, counts: Counter[Any], source: str, complete: bool) -> Labels:
-    looked_for = valued(positive)
-    if looked_for is None:
+def _around(positive: str, counts: Counter[Any], source: str, complete: bool) -> Spellings:
+    named = valued(positive)
+    if named is None:
         raise StreamError(source, None, "the positive label", "must be a class name or a finite number", repr(positive))
-    present = next((value for value in counts if str(value) == str(looked_for) or value == looked_for), None)
+    present = next((value for value in counts if str(value) == str(named) or value == named), None)
     if present is None and complete:
         words = " or ".join(sorted(map(str, counts)))
         raise StreamError(source, None, "the positive label", f"must be {words}", repr(positive))
     others = [value for value in counts if value != present]
     if complete and not others:
         raise StreamError(source, None, "the label", "must hold two different labels", f"one label: {positive}")
-    value = looked_for if present is None else present
+    value = named if present is None else present
     # Numbers of two signs are a pair by themselves; else one other label is the other, and several are all the rest.
-    return Labels(value, others[0] if len(others) == 1 else None)
+    return Spellings(value, others[0] if len(others) == 1 else None)

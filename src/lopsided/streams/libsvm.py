@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lopsided.streams.blocks import Block
 from lopsided.streams.cells import parse_number
 from lopsided.streams.errors import StreamError, quoted
-from lopsided.streams.labels import Labels, spelled
+from lopsided.streams.labels import Spellings, spelled
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -88,7 +88,7 @@ class SparseRows:
         lines = enumerate(self.block.data.split(b"\n"), start=self.block.first_line)
         return [(n, text) for n, text in lines if text.partition(b"#")[0].strip() and n not in refused]
 
-    def signs(self, labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def signs(self, labels: Spellings) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """+1 and -1 for the rows whose label is one of the two, and the numbers of those rows."""
         distinct, places = np.unique(self.labels, return_inverse=True)
         found = [labels.sign(spelled(float(value))) for value in distinct]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import select
@@ -185,14 +186,14 @@ def _unreadable(name: str, error: Exception) -> StreamError:
 
 
 class Sources:
-    """Paths as the files that they stand for: a directory is all its files by name.
+    """Paths as the files that they stand for: a directory, or a pattern such as *.csv, is all its files by name.
 
     With `follow` the end of the last file is not the end: it is watched for more, a directory also for further files,
     until `idle` seconds have passed without any (None: until interrupted).
     """
 
     def __init__(self, paths: Sequence[str], *, follow: bool = False, idle: float | None = None) -> None:
-        self.paths = list(paths)
+        self.paths = [file for path in paths for file in _matching(path)]
         self.follow = follow
         self.idle = idle
         self._quiet_since = time.monotonic()
@@ -263,6 +264,13 @@ class Sources:
             return False
         time.sleep(_BETWEEN_LOOKS)
         return True
+
+
+def _matching(path: str) -> list[str]:
+    """The files that a pattern stands for; a path itself, also one that is not there."""
+    if path.startswith(KAFKA) or not glob.has_magic(path) or os.path.exists(path):
+        return [path]
+    return sorted(glob.glob(path, recursive=True)) or [path]
 
 
 def _files_in(folder: str) -> list[str]:

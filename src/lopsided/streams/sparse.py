@@ -11,7 +11,7 @@ import numpy as np
 from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.file_stream import FileStream
-from lopsided.streams.labels import Labels, spelled
+from lopsided.streams.labels import Spellings, spelled
 from lopsided.streams.libsvm import SparseRows, read_blocks
 from lopsided.streams.sources import ByteSource, Sources
 from lopsided.streams.tables import LIBSVM, format_of
@@ -64,7 +64,7 @@ class SparseStream(FileStream):
     def _empty(self) -> StreamError:
         return StreamError(self._source.name, None, None, "must hold at least one index:value pair", "none")
 
-    def chunks(self, labels: Labels | None) -> Iterator[SparseChunk]:
+    def chunks(self, labels: Spellings | None) -> Iterator[SparseChunk]:
         """All rows of all files; without `labels` whatever stands in their place is not looked at."""
         while True:
             for rows in self._rows:
@@ -75,7 +75,7 @@ class SparseStream(FileStream):
                 return
             self._source, self._rows = self._open(path)
 
-    def _chunk(self, rows: SparseRows, labels: Labels | None) -> SparseChunk:
+    def _chunk(self, rows: SparseRows, labels: Spellings | None) -> SparseChunk:
         bad = list(rows.bad)
         kept = np.ones(rows.n_rows, dtype=np.bool_)
         signs = np.full(rows.n_rows, np.nan)

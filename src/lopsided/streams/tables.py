@@ -15,7 +15,7 @@ from lopsided.streams.file_stream import FileStream
 from lopsided.streams.libsvm import looks_like_libsvm
 from lopsided.streams.sources import ARROW_MAGIC, ARROW_STREAM_MAGIC, PARQUET_MAGIC, ByteSource, Sources
 
-CSV, NDJSON, PARQUET, ARROW, LIBSVM = "csv", "ndjson", "parquet", "arrow", "libsvm"
+FORMATS = CSV, NDJSON, PARQUET, ARROW, LIBSVM = ("csv", "ndjson", "parquet", "arrow", "libsvm")
 HEAD_ROWS = 1000
 
 _SUFFIXES = {
@@ -108,15 +108,15 @@ class TableStream(FileStream):
         if file_format in (PARQUET, ARROW):
             from lopsided.streams.arrow_tables import ArrowTable
 
-            return ArrowTable(source, is_parquet=file_format == PARQUET)
+            return ArrowTable.of(source, is_parquet=file_format == PARQUET)
         if file_format == NDJSON:
             from lopsided.streams.json_tables import JsonTable
 
             return JsonTable(source.name, cut_at_lines(source))
         if file_format == LIBSVM:
             if source.total is None:
-                rule = "must be named as LIBSVM with --format libsvm (--input-format libsvm of score)"
-                raise StreamError(source.name, None, None, rule, "what looks like it")
+                rule = "must be said to be of the format libsvm, because a pipe cannot be looked into beforehand"
+                raise StreamError(source.name, None, None, rule, "what looks like it", argument="format")
             rule = f"must be of the same format as {self.sources.paths[0]} (table)"
             raise StreamError(source.name, None, None, rule, "a LIBSVM file")
         from lopsided.streams.csv_tables import CsvTable, usual_delimiter

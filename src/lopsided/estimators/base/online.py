@@ -164,6 +164,32 @@ class OnlineClassifier(Classifier):
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
 
+    def take_turns(self, X: Any, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> Self:
+        """Learn some rows and score others, in the order given: `learn_one` and `raw_score_one` in turn, checked once.
+
+        Parameters
+        ----------
+        X : dense rows, one for each turn
+        turns : +1 or -1, to learn the row as of the rare or the other class; or NaN, to score it
+        scores : where scores are written; those of rows to be learned are what was answered when they came
+        places : where in `scores` that of each row stands.
+        """
+        with self._alone:
+            self._check_started()
+            rows = self._rows_of(X).dense
+            learned = ~np.isnan(turns)
+            # Bound to names, for this loop is all that many a stream spends its time in.
+            one, learn, score = self._one_x, self._learn_one, self._score_one
+            for x, sign, place in zip(rows, turns.tolist(), places.tolist(), strict=True):
+                one[:] = x
+                if sign == sign:
+                    learn(sign)
+                else:
+                    scores[place] = score()
+            self._memory.remember(turns[learned], scores[places[learned]])
+            self._warn_of_divergence()
+        return self
+
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""
         self._one_sign[0] = sign

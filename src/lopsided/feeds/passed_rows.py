@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from lopsided.cli.bad_rows import BadRows
+from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.streams import StreamError
 from lopsided.streams.row_lines import line_of_row
 from lopsided.streams.tables import LIBSVM
@@ -15,8 +15,8 @@ from lopsided.streams.tables import LIBSVM
 class PassedRows(BadRows):
     """Bad rows on the way to the one that is wanted: they do not stop the way, but count as rows."""
 
-    def __init__(self, on_error: str, quarantine: str | None) -> None:
-        super().__init__(on_error, quarantine)
+    def __init__(self, on_error: str, quarantine: str | None, tell: Tell) -> None:
+        super().__init__(on_error, quarantine, tell)
         self.errors: list[StreamError] = []
 
     def take(self, errors: Sequence[StreamError]) -> None:

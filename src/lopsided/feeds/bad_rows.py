@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-import click
-
-from lopsided.cli.options import DEFAULT_QUARANTINE
-from lopsided.constraints import ParameterError
+from lopsided.feeds.arguments import ArgumentError
 from lopsided.streams.errors import StreamError
 
-_SHOWN = 5
+DEFAULT_QUARANTINE = "bad-rows.ndjson"
+WAYS = ("stop", "skip", "quarantine")
+_TOLD = 5
+
+# Takes one line that somebody should read while the stream goes on, and the argument of `open_feed` it speaks of.
+Tell = Callable[[str, str | None], None]
 
 
 def quarantine_path(on_error: str, quarantine: str | None) -> str | None:
@@ -22,18 +24,28 @@ def quarantine_path(on_error: str, quarantine: str | None) -> str | None:
 
 
 class BadRows:
-    """Counts bad rows and does with them as `--on-error` says; use it in a `with` statement.
+    """Counts bad rows and stops at them, skips them or writes them down; use it in a `with` statement.
 
     A quarantine is a file of JSON objects, one a bad row: source, line, field, expected, got, and the row itself. It is
     opened for the first bad row, and what earlier runs wrote there stays.
+
+    Parameters
+    ----------
+    on_error : "stop", "skip" or "quarantine"; a `quarantine` that is named is used also with "skip".
+    quarantine : the file; by default bad-rows.ndjson.
+    tell : called with a line for each of the first five bad rows that are left out.
     """
 
-    def __init__(self, on_error: str, quarantine: str | None) -> None:
+    def __init__(self, on_error: str, quarantine: str | None, tell: Tell) -> None:
+        if on_error not in WAYS:
+            sentence = f"The way to treat bad rows must be one of {', '.join(WAYS)}, got {on_error!r}."
+            raise ArgumentError(sentence, "on_error")
         self.path = quarantine_path(on_error, quarantine)
         if self.path is not None:
             _check_can_append(self.path)
         self.stops = on_error == "stop" and quarantine is None
         self.count = 0
+        self._tell = tell
         self._file: IO[str] | None = None
 
     def __enter__(self) -> BadRows:
@@ -54,8 +66,8 @@ class BadRows:
                     self._file = open(self.path, "a", encoding="utf-8")  # noqa: SIM115
                 json.dump(facts_of(error), self._file, ensure_ascii=False)
                 self._file.write("\n")
-            if self.count <= _SHOWN:
-                click.secho(f"left out: {error}", fg="yellow", err=True)
+            if self.count <= _TOLD:
+                self._tell(f"left out: {error}", None)
         if self._file is not None:
             self._file.flush()
 
@@ -71,9 +83,8 @@ def _check_can_append(path: str) -> None:
     """Refuse before the work what the first bad row would meet in the midst of it."""
     folder = os.path.dirname(os.path.abspath(path))
     if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise ParameterError(
-            f"The option --quarantine must name a file in a directory that can be written to, got {path!r}."
-        )
+        sentence = f"The quarantine must be a file in a directory that can be written to, got {path!r}."
+        raise ArgumentError(sentence, "quarantine")
 
 
 def facts_of(error: StreamError) -> dict[str, Any]:

@@ -1,0 +1,80 @@
+"""What happened on the way: an evaluation, the moments of its rows, and how the model changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.evaluate.progressive import Evaluation, Record
+
+_FIRST_RECORD = 100  # rows
+_BETWEEN_RECORDS = 1.15  # each sorts all scores so far, so they come ever more seldom
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a model was made of after `n` rows, and the seconds it had worked."""
+
+    n: int
+    seconds: float
+    n_support: int | None
+    weights: npt.NDArray[np.float64] | None  # of kernels or experts
+
+
+class History:
+    """An evaluation that also keeps when rows came, and what the model looked like at every record.
+
+    >>> from lopsided import KOIL
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.evaluate import Evaluation, History
+    >>> stream = four_clusters(random_state=0)
+    >>> history = History(Evaluation(KOIL(gamma=20.0, random_state=0)))
+    >>> for start in range(0, 1000, 250):
+    ...     record = history.step(stream.X[start : start + 250], stream.y[start : start + 250])
+    >>> [(moment.n, moment.n_support) for moment in history.moments]
+    [(250, 149), (500, 196), (750, 200), (1000, 200)]
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+        self.moments: list[Moment] = []
+        self._times: list[npt.NDArray[np.float64]] = []
+        self._next_record = _FIRST_RECORD
+
+    def step(self, X: Any, y: Any, times: Any = None) -> Record | None:
+        """Score and learn some rows; a record if one is due after them."""
+        judged = self.evaluation.step(X, y, times=times)
+        if times is not None:
+            self._times.append(np.asarray(times, dtype=np.float64)[judged])
+        n = self.evaluation.n
+        if n < self._next_record:
+            return None
+        self._next_record = max(self._next_record + _FIRST_RECORD, int(n * _BETWEEN_RECORDS))
+        return self.note()
+
+    def note(self) -> Record:
+        """A record of where things stand, a new one if rows have come since the latest."""
+        records = self.evaluation.records
+        if records and records[-1].n == self.evaluation.n:
+            return records[-1]
+        record = self.evaluation.note()
+        self.moments.append(Moment(record.n, record.seconds, record.n_support, weights_of(self.evaluation.learner)))
+        return record
+
+    @property
+    def times(self) -> npt.NDArray[np.float64] | None:
+        """Seconds of every row; None without a time column."""
+        return np.concatenate(self._times) if self._times else None
+
+
+def weights_of(model: Any) -> npt.NDArray[np.float64] | None:
+    """The weights that a model gives to its kernels or experts, if it has such."""
+    learner = getattr(model, "final_learner", model)
+    for name in ("kernel_weights_", "expert_weights_"):
+        weights = getattr(learner, name, None)
+        if weights is not None:
+            return np.array(weights, dtype=np.float64)
+    return None

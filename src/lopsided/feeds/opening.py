@@ -1,0 +1,208 @@
+"""From files, topics or frames to a feed: which format they have, what their columns and labels are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from lopsided.encoding import Schema, TableEncoder, infer_schema
+from lopsided.feeds.arguments import ArgumentError
+from lopsided.feeds.bad_rows import BadRows, Tell
+from lopsided.feeds.feed import Feed, warn
+from lopsided.feeds.frames import FrameStream, is_frame
+from lopsided.streams import Sources, SparseStream, Spellings, StreamError, TableStream, find_labels
+from lopsided.streams.errors import shown_columns
+from lopsided.streams.labelled import label_column
+from lopsided.streams.labels import spelled
+from lopsided.streams.sources import KAFKA, STANDARD_INPUT
+from lopsided.streams.tables import FORMATS, LIBSVM, format_of
+
+
+def open_feed(
+    source: Any,
+    *,
+    label: str | None = None,
+    positive: str | None = None,
+    id: str | None = None,
+    time: str | None = None,
+    ignore: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
+    width: int | None = None,
+    features: int | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    follow: bool = False,
+    idle: float | None = None,
+    on_error: str = "stop",
+    quarantine: str | os.PathLike[str] | None = None,
+    model: Any = None,
+    labelled: bool = True,
+    tell: Tell = warn,
+) -> Feed:
+    """Files, a topic or a frame as portions of encoded, labelled rows, in one pass and bounded memory.
+
+    What the columns are and which label is the positive one is found in the first rows, as `lopsided learn` does.
+
+    Parameters
+    ----------
+    source : a path; a pattern such as "*.csv"; a directory; "-" for standard input; kafka://host:port/topic; several of
+        these in a list, read one after the other; or a data frame of pandas, polars or arrow.
+    label : the column of a table that is the label. Default: label, class, target, y, or the last.
+    positive : the positive label, against all others. Default: the rarer one of the first rows.
+    id, time, ignore : columns that are not learned from: an identifier, moments (ISO dates or seconds), others.
+    kinds : column -> number, flag, category, text, date or ignore, where the first rows do not tell.
+    width : columns for each hashed one, a power of two.
+    features : the number of features of LIBSVM files. Default: the largest index of the first 4 MB.
+    format : csv, ndjson, parquet, arrow or libsvm. Default: as the first bytes, the suffix or the first lines tell.
+    delimiter : what separates the cells of a CSV. Default: what its header tells.
+    follow, idle : go on when a file or a directory grows, until so many seconds have passed without anything new.
+    on_error, quarantine : what becomes of bad rows: "stop", "skip", or "quarantine" into this file.
+    model : a saved model whose columns and labels hold.
+    labelled : False for rows without labels, which only a model can read.
+    tell : takes what is to be said on the way (a line, and the argument it speaks of). Default: a `FeedWarning`.
+
+    Raises
+    ------
+    StreamError : the source cannot be read, or is not what a model needs; while looping, a bad row.
+    """
+    if format is not None and format not in FORMATS:
+        raise ArgumentError(f"The format of a feed must be one of {', '.join(FORMATS)}, got {format!r}.", "format")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+        rule = "must be one character other than a double quote or a line end"
+        raise ArgumentError(f"The delimiter of a feed {rule}, got {delimiter!r}.", "delimiter")
+    if not labelled and model is None:
+        raise ArgumentError("A feed without labels must have a model, which knows the columns, got none.", "model")
+    bad = BadRows(on_error, None if quarantine is None else os.fspath(quarantine), tell)
+    stream: Any
+    if is_frame(source):
+        stream = FrameStream(source)
+        is_sparse = False
+        _check_kind(stream.name, is_sparse, model)
+    else:
+        sources = Sources(_paths_of(source), follow=follow, idle=idle)
+        is_sparse = _is_libsvm(sources, format, model)
+        if is_sparse:
+            stream = _sparse_stream(sources, label, features, model)
+        else:
+            stream = TableStream(sources, file_format=format, delimiter=delimiter)
+    try:
+        if is_sparse:
+            return _sparse_feed(stream, bad, positive, model, labelled, tell)
+        if model is not None:
+            return _known_table(stream, bad, model, label, labelled=labelled, tell=tell)
+        columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
+        return _new_table(stream, bad, label, positive, columns, tell)
+    except BaseException:
+        stream.__exit__()
+        raise
+
+
+def _paths_of(source: Any) -> list[str]:
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if not isinstance(paths, Sequence) or not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
+        rule = "must be a path, several of them or a data frame"
+        raise ArgumentError(f"The source of a feed {rule}, got {type(source).__name__}.", "source")
+    return [os.fspath(path) for path in paths]
+
+
+@contextmanager
+def _broken_rows_first(stream: Any, bad: BadRows) -> Iterator[None]:
+    """A row that is broken explains more than rows or labels that are missing because of it."""
+    try:
+        yield
+    except StreamError as error:
+        if bad.stops and stream.head_problem is not None:
+            raise stream.head_problem from error
+        raise
+
+
+def _is_libsvm(sources: Sources, file_format: str | None, model: Any) -> bool:
+    first = sources.paths[0]
+    if file_format is not None:
+        found = file_format == LIBSVM
+    elif _is_pipe(first):
+        found = model is not None and not _reads(model, is_sparse=False)  # a pipe cannot be looked into beforehand
+    else:
+        path = next(iter(Sources(sources.paths)), None)
+        if path is None:
+            raise StreamError(sources.name, None, None, "must hold files", "none")
+        with Sources([path]).open(path) as source:
+            found = format_of(source, path) == LIBSVM
+    _check_kind(first, found, model)
+    return found
+
+
+def _check_kind(name: str, is_sparse: bool, model: Any) -> None:
+    if model is not None and not _reads(model, is_sparse=is_sparse):
+        wanted, came = ("a table", "LIBSVM") if is_sparse else ("LIBSVM", "a table")
+        raise StreamError(name, None, None, f"must be {wanted} as the model has learned from", came)
+
+
+def _reads(model: Any, *, is_sparse: bool) -> bool:
+    """Whether a model can be fed with LIBSVM files, or with tables."""
+    # Whoever has a model has imported Numba; a feed without one need not.
+    from lopsided.estimators.compose.file_columns import reads_sparse_files, reads_tables
+
+    return reads_sparse_files(model) if is_sparse else reads_tables(model)
+
+
+def _is_pipe(path: str) -> bool:
+    if os.path.isfile(path) or os.path.isdir(path):
+        return False
+    return path == STANDARD_INPUT or path.startswith(KAFKA) or os.path.exists(path)
+
+
+def _sparse_stream(sources: Sources, label: str | None, features: int | None, model: Any) -> SparseStream:
+    if label is not None:
+        rule = "must not be named: it is the first entry of every row of a LIBSVM file"
+        raise StreamError(sources.paths[0], None, "the label column", rule, repr(label))
+    if model is None:
+        return SparseStream(sources, n_features=features)
+    first_index = getattr(model, "first_index", None)  # a model from Python has seen no file: this one tells
+    return SparseStream(sources, n_features=model.n_features_in_, first_index=first_index)
+
+
+def _sparse_feed(
+    stream: SparseStream, bad: BadRows, positive: str | None, model: Any, labelled: bool, tell: Tell
+) -> Feed:
+    labels = None
+    if labelled:
+        with _broken_rows_first(stream, bad):
+            labels = _labels_of(model) or find_labels(
+                stream.head_labels, positive, source=stream.name, column=None, complete=stream.is_whole
+            )
+    return Feed(stream, bad, None, labels, stream.first_index, stream.n_features, tell=tell)
+
+
+def _known_table(stream: Any, bad: BadRows, model: Any, label: str | None, *, labelled: bool, tell: Tell) -> Feed:
+    from lopsided.estimators.compose.file_columns import schema_for
+
+    is_told = not labelled or isinstance(getattr(model, "schema", None), Schema)
+    found = None if is_told else label_column(stream.columns, label, stream.name)
+    schema = schema_for(model, stream.head, stream.name, label=found)
+    if labelled and schema.label not in stream.columns:
+        rule = f"must hold the label column {schema.label!r}"
+        raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
+    labels = _labels_of(model) if labelled else None
+    return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, tell=tell)
+
+
+def _new_table(
+    stream: Any, bad: BadRows, label: str | None, positive: str | None, columns: dict[str, Any], tell: Tell
+) -> Feed:
+    found = label_column(stream.columns, label, stream.name)
+    with _broken_rows_first(stream, bad):
+        if not any(stream.head.values()):
+            raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
+    schema = infer_schema(stream.head, label=found, **columns)
+    spellings = [spelled(value) for value in stream.head[found] if value is not None]
+    with _broken_rows_first(stream, bad):
+        labels = find_labels(spellings, positive, source=stream.name, column=found, complete=stream.is_whole)
+    return Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+
+
+def _labels_of(model: Any) -> Spellings | None:
+    """The labels that a model knows."""
+    return None if model is None else Spellings.of(model.labels_)

@@ -1,0 +1,115 @@
+"""The door of the engine: features, labels, keys and moments are checked before anything is scored or learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from lopsided.constraints import LARGEST_FEATURE, ParameterError
+from lopsided.encoding import EncodedRows
+from lopsided.labels import LabelMap, Signs, map_of_classes, map_of_labels, settle
+from lopsided.late.any_learner import AnyLearner
+from lopsided.late.rows import Floats
+from lopsided.late.store import Key
+
+
+def features(model: Any, X: Any, n_features: int | None) -> Any:
+    """Rows in a form that can wait: a float64 matrix, CSR, or what the model's encoder has made of a table."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is not None:
+        return _encoded(encoder, X)
+    if sp.issparse(X):
+        X = sp.csr_array(X, dtype=np.float64)
+        values = X.data
+    else:
+        X = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+        values = X
+    if X.ndim != 2 or n_features not in (None, X.shape[1]):
+        wanted = "a matrix" if n_features is None else f"rows of {n_features} features"
+        raise ValueError(f"The rows that are to wait for labels must be {wanted}. Got shape {X.shape}.")
+    if values.size and not isinstance(model, AnyLearner) and not np.abs(values).max() <= LARGEST_FEATURE:
+        raise ValueError(
+            "The rows that are to wait for labels must hold finite numbers below 1e150 in size. "
+            f"Got {values.flat[np.flatnonzero(~(np.abs(values.ravel()) <= LARGEST_FEATURE))[0]]}."
+        )
+    return X
+
+
+def _encoded(encoder: Any, X: Any) -> Any:
+    if isinstance(X, EncodedRows):
+        return X
+    if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,):
+        return encoder.checked_rows(X).view(EncodedRows)
+    return encoder.matrix(encoder.columns_of(X)).view(EncodedRows)
+
+
+def signs_of(y: Any, n_rows: int, known: LabelMap | None, classes: Any, pos_label: Any) -> tuple[Floats, LabelMap]:
+    """+1, -1 or NaN (no label) for each row, and the map of labels by which they were found."""
+    if isinstance(y, Signs):
+        signs, labels = np.array(y, dtype=np.float64), y.labels if known is None else settle(known, y, pos_label)
+    else:
+        names = np.asarray(y)
+        missing = missing_labels(names)
+        there = names[~missing]
+        if names.dtype == object:
+            there = np.array(there.tolist())
+        if known is None:
+            known = map_of_classes(classes, pos_label) if classes is not None else map_of_labels(there, pos_label)
+        labels = settle(known, there, pos_label)
+        signs = np.full(names.shape, np.nan)
+        signs[~missing] = labels.signs(there)
+    if signs.shape != (n_rows,):
+        raise ValueError(f"The labels y must be as many as the rows of X, {n_rows}. Got shape {signs.shape}.")
+    return signs, labels
+
+
+def missing_labels(names: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows have no label: NaN or None."""
+    if names.dtype.kind == "f":
+        return np.isnan(names)
+    if names.dtype.kind == "O":
+        return np.array([name is None or name != name for name in names.ravel()], dtype=np.bool_).reshape(names.shape)
+    return np.zeros(names.shape, dtype=np.bool_)
+
+
+def keys_of(keys: Iterable[Any], n_rows: int | None = None) -> list[Key]:
+    """Keys as Python has them."""
+    plain = np.asarray(keys).tolist() if isinstance(keys, np.ndarray) else [_plain(key) for key in keys]
+    for key in plain:
+        if not isinstance(key, str | int | float) or key != key:
+            raise ParameterError(f"The key of a row must be a string or a number. Got {key!r}.")
+    if n_rows not in (None, len(plain)):
+        raise ParameterError(f"The keys must be as many as the rows, {n_rows}. Got {len(plain)}.")
+    return plain
+
+
+def _plain(key: Any) -> Any:
+    return key.item() if isinstance(key, np.generic) else key
+
+
+def moments_of(times: Any, n_rows: int, latest: float) -> Floats:
+    """When rows came. Time does not run backwards: a row that is late, or has no time, has that of those before it."""
+    moments = np.asarray(times, dtype=np.float64)
+    if moments.shape != (n_rows,):
+        raise ParameterError(f"The times must be as many as the rows, {n_rows}. Got shape {moments.shape}.")
+    moments = np.where(np.isfinite(moments), moments, -np.inf)
+    return np.maximum(np.maximum.accumulate(moments), latest)
+
+
+def checked_delays(delays: Any, n_rows: int, *, in_time: bool) -> Floats:
+    """Delays of single rows; NaN where the label never comes."""
+    given = np.asarray(delays)
+    amounts = np.broadcast_to(given, (n_rows,)).astype(np.float64) if given.dtype.kind in "iuf" else None
+    if amounts is None or (amounts < 0).any() or not (in_time or _are_whole(amounts)):
+        allowed = "seconds >= 0" if in_time else "whole numbers >= 0"
+        raise ParameterError(f"The delays of late labels must be {allowed}, or NaN for never, got {delays!r}.")
+    return amounts
+
+
+def _are_whole(amounts: Floats) -> bool:
+    come = amounts[~np.isnan(amounts)]
+    return bool((come == np.floor(come)).all())

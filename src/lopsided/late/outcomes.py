@@ -1,0 +1,46 @@
+"""What became of labels and of rows, in words and in numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What became of a label that came by key."""
+
+    LEARNED = "learned"
+    DUPLICATE = "duplicate"  # the same label had come before, or the row was taken as negative and is: ignored
+    CONFLICT = "conflict"  # the row has been learned with the other label: the first one stands
+    TOO_LATE = "too late"  # the row has expired and was dropped
+    UNKNOWN = "unknown"  # no row of this key has been scored, or it is forgotten
+
+
+@dataclass
+class Counts:
+    """How many rows and labels there were. Every row that was scored waits, or was learned, dropped, or a repetition.
+
+    `learned` counts all rows that were learned, `as_negatives` those of them whose label never came. `dropped` rows
+    expired or made room. `repeated` rows had the key of a row before them: they were scored and not remembered.
+    `duplicates`, `conflicts`, `too_late` and `unknown` count labels that were not learned, see `Outcome`.
+    """
+
+    scored: int = 0
+    waiting: int = 0
+    learned: int = 0
+    as_negatives: int = 0
+    dropped: int = 0
+    repeated: int = 0
+    duplicates: int = 0
+    conflicts: int = 0
+    too_late: int = 0
+    unknown: int = 0
+
+    @property
+    def expired(self) -> int:
+        """Rows whose label never came, whatever became of them."""
+        return self.as_negatives + self.dropped
+
+    def as_dict(self) -> dict[str, int]:
+        """For JSON."""
+        return asdict(self)

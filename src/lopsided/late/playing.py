@@ -1,0 +1,105 @@
+"""Learning and scoring in turn, in runs as long as the order allows: the inner loop of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lopsided.labels import LabelMap, Signs
+from lopsided.late.rows import Floats, Integers
+from lopsided.late.schedule import Schedule
+
+_SHORT = 16  # rows; a call for a batch costs more than so many calls for single rows
+_TURNS = 8192  # at a time, because their rows are copied
+
+
+def learn(model: Any, X: Any, signs: Floats, scores: Floats, labels: LabelMap) -> None:
+    """Learn from rows in order, each with the raw score that it got when it came."""
+    if signs.size <= _SHORT and _takes_single_rows(model, X, labels):
+        for row in range(signs.size):
+            label = labels.positive if signs[row] > 0 else labels.negative
+            model.learn_one(X[row], label, score=scores[row])
+    elif signs.size:
+        model.learn_many(X, Signs.of(signs, labels), scores=scores)
+
+
+def score(model: Any, X: Any) -> Floats:
+    """Raw scores; 0 for a model that has not begun."""
+    if not model.started_:
+        return np.zeros(X.shape[0])
+    if X.shape[0] <= _SHORT and _has_single_rows(model, X):
+        return np.array([model.raw_score_one(x) for x in X])
+    return np.asarray(model.raw_scores(X))
+
+
+def _has_single_rows(model: Any, X: Any) -> bool:
+    return isinstance(X, np.ndarray) and hasattr(model, "take_turns")
+
+
+def _takes_single_rows(model: Any, X: Any, labels: LabelMap) -> bool:
+    # A model that has not begun, or whose labels are not yet settled, is told both labels by a batch.
+    return _has_single_rows(model, X) and model.started_ and model.labels_.settled and labels.settled
+
+
+class Player:
+    """Goes through a schedule: rows that wait and newcomers stand in one pool, the newcomers from `n_waited` on.
+
+    `scores` holds what the rows that wait were answered, and receives those of the newcomers; `thresholds` receives the
+    threshold at the time of each newcomer.
+    """
+
+    def __init__(self, model: Any, pool: Any, n_waited: int, scores: Floats, labels: LabelMap | None) -> None:
+        self.model, self.pool, self.n_waited, self.scores, self.labels = model, pool, n_waited, scores, labels
+        self.thresholds = np.zeros(scores.size - n_waited)
+
+    def play(self, schedule: Schedule, signs: Floats, marks: list[int], threshold: float) -> float:
+        """Learn each entry before the newcomer at which it is due, and score all of these.
+
+        At the newcomers `marks` the threshold is looked up, after what is due before them; the latest is returned.
+        """
+        places, turns = self._in_order(schedule, signs)
+        is_score = np.isnan(turns)
+        changes = np.flatnonzero(is_score[1:] != is_score[:-1]) + 1
+        marked = np.flatnonzero(is_score)[marks]
+        starts = np.unique(np.concatenate([[0], changes, marked]).astype(np.int64))
+        stops = np.append(starts[1:], turns.size)
+        is_long = (stops - starts > _SHORT).tolist()
+        row_of_mark = dict(zip(marked.tolist(), marks, strict=True))
+        run, n_runs, runs = 0, starts.size, starts.tolist()
+        while run < n_runs:
+            start = runs[run]
+            if start in row_of_mark:
+                threshold = float(self.model.threshold_) if self.model.started_ else 0.0
+                self.thresholds[row_of_mark[start] :] = threshold
+            elif not run:
+                self.thresholds[:] = threshold
+            last = run + 1
+            if not is_long[run] and self._takes_turns():
+                furthest = start + _TURNS
+                while last < n_runs and not is_long[last] and runs[last] not in row_of_mark and runs[last] < furthest:
+                    last += 1
+            stop = runs[last] if last < n_runs else turns.size
+            self._do(places[start:stop], turns[start:stop], in_turn=last > run + 1)
+            run = last
+        return threshold
+
+    def _in_order(self, schedule: Schedule, signs: Floats) -> tuple[Integers, Floats]:
+        """All that is to be done: which row of the pool, and its sign if it is to be learned, NaN if scored."""
+        n_rows = self.scores.size - self.n_waited
+        places = np.concatenate([schedule.entry, self.n_waited + np.arange(n_rows)])
+        turns = np.concatenate([signs, np.full(n_rows, np.nan)])
+        order = np.argsort(np.concatenate([2 * schedule.at, 2 * np.arange(n_rows) + 1]), kind="stable")
+        return places[order], turns[order]
+
+    def _takes_turns(self) -> bool:
+        return self.labels is not None and _takes_single_rows(self.model, self.pool, self.labels)
+
+    def _do(self, places: Integers, turns: Floats, *, in_turn: bool) -> None:
+        if in_turn:
+            self.model.take_turns(self.pool[places], turns, self.scores, places)
+        elif turns[0] != turns[0]:
+            self.scores[places] = score(self.model, self.pool[places[0] : places[-1] + 1])
+        else:
+            assert self.labels is not None
+            learn(self.model, self.pool[places], turns, self.scores[places], self.labels)

@@ -1,0 +1,294 @@
+"""Where rows wait for their labels.
+
+The engine asks a store to keep rows, and to give them back by key or when they are due; the store decides nothing.
+`MemoryStore` keeps them in arrays; another one (a data base, say) needs the methods of `WaitingStore`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from lopsided.late.rows import Arrays, Floats, GrowingRows, Integers, growing_rows
+
+Key = int | str | float
+DROPPED = 0.0  # what became of a row that expired without being learned; others became +1 or -1
+_FIRST_ROOM = 64
+
+
+@dataclass
+class WaitingRows:
+    """Some rows: features, the raw score each got, its number in the stream, and when its label is due.
+
+    `signs` are +1 or -1 where the label is known already and only arrives later, NaN where nobody knows it; `dues` are
+    inf where nothing will happen by itself. `keys` are strings or numbers, None for rows that nobody will ask for.
+    """
+
+    X: Any
+    scores: Floats
+    positions: Integers
+    dues: Floats
+    signs: Floats
+    keys: list[Any] | None = None
+
+    def __len__(self) -> int:
+        return int(self.scores.size)
+
+    def part(self, rows: slice | Integers) -> WaitingRows:
+        """Some of the rows."""
+        keys = self.keys
+        if keys is not None:
+            keys = keys[rows] if isinstance(rows, slice) else [keys[row] for row in rows.tolist()]
+        return WaitingRows(
+            self.X[rows], self.scores[rows], self.positions[rows], self.dues[rows], self.signs[rows], keys
+        )
+
+    def all_keys(self) -> list[Any]:
+        """The key of each row; None for a row without."""
+        return [None] * len(self) if self.keys is None else list(self.keys)
+
+
+class WaitingStore(Protocol):
+    """What the engine asks of a store. Positions of the rows that are added only ever increase."""
+
+    def __len__(self) -> int:
+        """How many rows wait."""
+
+    def add(self, rows: WaitingRows) -> None:
+        """Keep these rows; no two rows that wait have the same key."""
+
+    def is_waiting(self, key: Key) -> bool:
+        """Whether a row with this key waits."""
+
+    def fate_of(self, key: Key) -> float | None:
+        """What became of a row that waits no more: +1, -1 or `DROPPED`; None if there was none, or it is forgotten."""
+
+    def settle(self, keys: Sequence[Key], fates: Sequence[float]) -> None:
+        """Remember what became of rows, so that a second label for them is recognised."""
+
+    def take(self, keys: Sequence[Key]) -> WaitingRows:
+        """Give back the rows with these keys, which all wait, in this order; they wait no more."""
+
+    def take_due(self, before: float) -> WaitingRows | None:
+        """Give back the rows due strictly before a moment, by due, then by position; None if there are none."""
+
+    def take_oldest(self, count: int) -> WaitingRows:
+        """Give back the rows that have waited longest."""
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """All of it as JSON and arrays."""
+
+    def restore(self, description: dict[str, Any], arrays: Arrays) -> None:
+        """Become what `state` described."""
+
+
+class MemoryStore:
+    """Rows in arrays that grow and shrink with what waits: O(1) a row, about 8 (d + 5) bytes for d dense features.
+
+    Parameters
+    ----------
+    remembered : of how many keys it is remembered what became of them, the latest first.
+    """
+
+    def __init__(self, remembered: int = 100_000) -> None:
+        self.remembered = remembered
+        self._fates: dict[Key, float] = {}
+        self._settled: deque[Key] = deque()
+        self._empty()
+
+    def _empty(self) -> None:
+        self._rows: GrowingRows | None = None
+        self._is_sparse, self._n_features = False, 0
+        self._make_columns(0)
+        self._start = self._stop = self._count = 0
+        self._in_order, self._earliest = True, np.inf
+        self._position_of: dict[Key, int] = {}
+
+    def _make_columns(self, room: int) -> None:
+        self._scores, self._dues, self._signs = np.empty(room), np.empty(room), np.empty(room)
+        self._positions: Integers = np.empty(room, dtype=np.int64)
+        self._waits = np.zeros(room, dtype=np.bool_)
+        self._keys: list[Key | None] = [None] * room
+
+    def __len__(self) -> int:
+        return self._count
+
+    # ---------------------------------------------------------------- adding
+
+    def add(self, rows: WaitingRows) -> None:
+        """Keep these rows."""
+        n = len(rows)
+        if not n:
+            return
+        start = self._room_for(rows)
+        stop = start + n
+        assert self._rows is not None
+        self._rows.put(start, rows.X)
+        self._scores[start:stop], self._signs[start:stop] = rows.scores, rows.signs
+        self._positions[start:stop], self._dues[start:stop] = rows.positions, rows.dues
+        self._waits[start:stop] = True
+        if rows.keys is not None:
+            self._keys[start:stop] = rows.keys
+            pairs = zip(rows.keys, rows.positions.tolist(), strict=True)
+            self._position_of.update((key, position) for key, position in pairs if key is not None)
+        dues = self._dues[max(start - 1, self._start) : stop]
+        self._in_order = self._in_order and not (dues[1:] < dues[:-1]).any()
+        self._earliest = min(self._earliest, float(rows.dues.min()))
+        self._stop, self._count = stop, self._count + n
+
+    def _room_for(self, rows: WaitingRows) -> int:
+        """The first free slot, after which there are enough of them."""
+        if self._rows is None:
+            self._is_sparse, self._n_features = sp.issparse(rows.X), rows.X.shape[1]
+            self._rows = growing_rows(self._n_features, sparse=self._is_sparse, room=0)
+        if self._stop + len(rows) > self._waits.size:
+            # Twice what is needed, so that moving costs a constant for each row that is added.
+            self._move(np.flatnonzero(self._waits), max(_FIRST_ROOM, 2 * (self._count + len(rows))))
+        return self._stop
+
+    def _move(self, slots: Integers, room: int) -> None:
+        """Put these rows at the beginning, with room for so many."""
+        assert self._rows is not None
+        self._rows.move(slots, room)
+        names = ("_scores", "_dues", "_signs", "_positions", "_waits")
+        before, keys = [getattr(self, name)[slots] for name in names], self._keys
+        self._make_columns(room)
+        for name, column in zip(names, before, strict=True):
+            getattr(self, name)[: slots.size] = column
+        self._keys[: slots.size] = [keys[slot] for slot in slots.tolist()]
+        self._start, self._stop = 0, slots.size
+
+    # ---------------------------------------------------------------- giving back
+
+    def is_waiting(self, key: Key) -> bool:
+        """Whether a row with this key waits."""
+        return key in self._position_of
+
+    def take(self, keys: Sequence[Key]) -> WaitingRows:
+        """Give back the rows with these keys."""
+        positions = [self._position_of[key] for key in keys]
+        return self._take(self._start + np.searchsorted(self._positions[self._start : self._stop], positions))
+
+    def take_due(self, before: float) -> WaitingRows | None:
+        """Give back the rows that are due strictly before a moment, by due, then by position."""
+        if not self._earliest < before:
+            return None
+        dues, waits = self._dues[self._start : self._stop], self._waits[self._start : self._stop]
+        if self._in_order:
+            slots = self._start + np.flatnonzero(waits[: np.searchsorted(dues, before)])
+        else:
+            slots = self._start + np.flatnonzero(waits & (dues < before))
+            slots = slots[np.argsort(self._dues[slots], kind="stable")]  # slots are by position
+        taken = self._take(slots) if slots.size else None
+        self._earliest = self._earliest_due()
+        return taken
+
+    def _earliest_due(self) -> float:
+        if not self._count:
+            return np.inf
+        if self._in_order:
+            return float(self._dues[self._start])
+        return float(self._dues[self._start : self._stop][self._waits[self._start : self._stop]].min())
+
+    def take_oldest(self, count: int) -> WaitingRows:
+        """Give back the rows that have waited longest."""
+        return self._take(self._start + np.flatnonzero(self._waits[self._start : self._stop])[:count])
+
+    def _take(self, slots: Integers) -> WaitingRows:
+        assert self._rows is not None
+        keys = [self._keys[slot] for slot in slots.tolist()]
+        taken = WaitingRows(
+            self._rows.take(slots),
+            self._scores[slots],
+            self._positions[slots],
+            self._dues[slots],
+            self._signs[slots],
+            keys if any(key is not None for key in keys) else None,
+        )
+        self._waits[slots] = False
+        self._count -= slots.size
+        for slot, key in zip(slots.tolist(), keys, strict=True):
+            if key is not None:
+                del self._position_of[key]
+                self._keys[slot] = None
+        if not self._count:
+            self._start = self._stop = 0
+            self._in_order, self._earliest = True, np.inf
+            if self._is_sparse:
+                self._rows.move(np.zeros(0, dtype=np.int64), self._waits.size)
+        elif not self._waits[self._start]:
+            self._start += int(np.argmax(self._waits[self._start : self._stop]))
+        return taken
+
+    # ---------------------------------------------------------------- what became of them
+
+    def fate_of(self, key: Key) -> float | None:
+        """What became of a row that waits no more."""
+        return self._fates.get(key)
+
+    def settle(self, keys: Sequence[Key], fates: Sequence[float]) -> None:
+        """Remember what became of rows."""
+        for key, fate in zip(keys, fates, strict=True):
+            if key not in self._fates:
+                self._settled.append(key)
+            self._fates[key] = fate
+        while len(self._settled) > self.remembered:
+            del self._fates[self._settled.popleft()]
+
+    # ---------------------------------------------------------------- keeping
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """All of it as JSON and arrays."""
+        slots = self._start + np.flatnonzero(self._waits[self._start : self._stop])
+        description = {"rows": self._count, "features": self._n_features, "sparse": bool(self._is_sparse)}
+        arrays: Arrays = {
+            "scores": self._scores[slots],
+            "dues": self._dues[slots],
+            "signs": self._signs[slots],
+            "positions": self._positions[slots],
+            "keys": _as_bytes([self._keys[slot] for slot in slots.tolist()]),
+            "settled": _as_bytes(list(self._settled)),
+            "fates": np.array([self._fates[key] for key in self._settled], dtype=np.float64),
+        }
+        if self._rows is not None:
+            X = self._rows.take(slots)
+            arrays |= {"starts": X.indptr, "features": X.indices, "values": X.data} if self._is_sparse else {"X": X}
+        return description, arrays
+
+    def restore(self, description: dict[str, Any], arrays: Arrays) -> None:
+        """Become what `state` described."""
+        n, n_features = int(description["rows"]), int(description["features"])
+        columns = [np.asarray(arrays[name], dtype=np.float64) for name in ("scores", "dues", "signs")]
+        positions = np.asarray(arrays["positions"], dtype=np.int64)
+        keys, settled = _from_bytes(arrays["keys"]), _from_bytes(arrays["settled"])
+        if {n} != {len(keys), positions.size, *(column.size for column in columns)} or len(settled) != len(
+            arrays["fates"]
+        ):
+            raise ValueError(f"The rows that wait must be {n} in every array of their state. Got others.")
+        self._empty()
+        self._fates = dict(zip(settled, arrays["fates"].tolist(), strict=True))
+        self._settled = deque(settled)
+        if not n:
+            return
+        X = arrays.get("X")
+        if description["sparse"]:
+            parts = (arrays["values"], arrays["features"], arrays["starts"])
+            X = sp.csr_array(parts, shape=(n, n_features))
+        scores, dues, signs = columns
+        self.add(WaitingRows(X, scores, positions, dues, signs, keys))
+
+
+def _as_bytes(keys: list[Any]) -> npt.NDArray[np.uint8]:
+    """Keys as an array that any file can hold."""
+    return np.frombuffer(json.dumps(keys).encode(), dtype=np.uint8)
+
+
+def _from_bytes(array: npt.NDArray[Any]) -> list[Any]:
+    return list(json.loads(np.asarray(array, dtype=np.uint8).tobytes() or b"[]"))

@@ -1,0 +1,110 @@
+"""Feeds for Python: from paths, patterns, directories, pipes and frames to rows that a learner takes as they are."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+
+import lopsided as lp
+from lopsided.feeds import FeedWarning
+from lopsided.labels import Signs
+from lopsided.streams import StreamError
+
+SOURCE = Path(lp.__file__).parent
+ROWS = [(n % 7, "NO" if n % 3 else "XX", "yes" if n % 9 == 0 else "no") for n in range(180)]
+FRAME = pd.DataFrame(ROWS, columns=["amount", "country", "fraud"])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    FRAME[:90].to_csv(tmp_path / "day1.csv", index=False)
+    FRAME[90:].to_csv(tmp_path / "day2.csv", index=False)
+    return tmp_path
+
+
+def collected(source, **arguments):
+    portions = list(lp.open_feed(source, label="fraud", **arguments))
+    return np.vstack([rows.X for rows in portions]), np.concatenate([rows.y.names() for rows in portions])
+
+
+def test_the_same_rows_from_everywhere(folder, monkeypatch):
+    X, y = collected(FRAME)
+    assert y.tolist() == FRAME["fraud"].tolist()
+    files = [folder / "day1.csv", str(folder / "day2.csv")]
+    monkeypatch.chdir(folder)
+    for source in (files, folder, "*.csv", str(folder / "day?.csv"), pa.Table.from_pandas(FRAME), "feather.arrow"):
+        if source == "feather.arrow":
+            pa.feather.write_feather(FRAME, source)
+        found, labels = collected(source)
+        assert np.array_equal(found, X) and np.array_equal(labels, y)
+
+
+def test_standard_input(folder, monkeypatch):
+    (folder / "all.csv").write_text(FRAME.to_csv(index=False))
+    with open(folder / "all.csv", "rb", buffering=0) as file:
+        monkeypatch.setattr(sys, "stdin", type("In", (), {"buffer": file}))
+        assert np.array_equal(collected("-")[0], collected(FRAME)[0])
+
+
+def test_a_learner_takes_the_signs_as_they_are(folder):
+    by_sign, by_name = lp.KOIL(random_state=0), lp.KOIL(random_state=0, pos_label="yes")
+    for rows in lp.open_feed(f"{folder}/*.csv", label="fraud"):
+        assert isinstance(rows.y, Signs) and rows.y.labels.positive == "yes"
+        by_sign.partial_fit(rows.X, rows.y)
+        by_name.partial_fit(rows.X, rows.y.names(), classes=["no", "yes"])
+    assert by_sign.positive_label_ == "yes"
+    assert np.array_equal(by_sign.support_weights_, by_name.support_weights_)
+
+
+def test_a_frame_of_mixed_objects_and_missing_values():
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], 7: ["x", 2, None, "x"], "y": [0, 1, 0, 0]})
+    (rows,) = lp.open_feed(frame)
+    assert np.isnan(rows.X[1, 0]) and rows.y.tolist() == [-1, 1, -1, -1]
+
+
+def test_bad_rows_and_notes_are_warnings(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "1,0\n2,1\n" * 20 + "x,1\n")
+    with pytest.raises(StreamError, match="line 42"):
+        list(lp.open_feed(path))
+    with pytest.warns(FeedWarning, match="left out: Column 'a' in line 42"):
+        list(lp.open_feed(path, on_error="skip"))
+    (tmp_path / "wide.svm").write_text("+1 1:1\n-1 2:1\n" * 320_000 + "+1 9:1\n-1 1:1\n")
+    with pytest.warns(FeedWarning, match="indices beyond 2, .* ignored; see 'features' of open_feed"):
+        list(lp.open_feed(tmp_path / "wide.svm"))
+    told = []
+    list(lp.open_feed(path, on_error="quarantine", quarantine=tmp_path / "q", tell=lambda *line: told.append(line)))
+    assert len(told) == 1 and (tmp_path / "q").read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "sentence", "argument"),
+    [
+        (FRAME, {"format": "xml"}, "format of a feed must be one of csv, ndjson", "format"),
+        (FRAME, {"delimiter": "ab"}, "delimiter of a feed must be one character", "delimiter"),
+        (FRAME, {"labelled": False}, "without labels must have a model", "model"),
+        (FRAME, {"on_error": "cry"}, "must be one of stop, skip, quarantine", "on_error"),
+        (FRAME, {"positive": "maybe", "label": "fraud"}, "must be no or yes, got 'maybe'", None),
+        (3, {}, "must be a path, several of them or a data frame, got int", "source"),
+        ([], {}, "got list", "source"),
+        ("no*such.csv", {}, "must be an existing, readable file", None),
+    ],
+)
+def test_what_cannot_be_opened(source, arguments, sentence, argument):
+    with pytest.raises(ValueError, match=re.escape(sentence)) as caught:
+        lp.open_feed(source, **arguments)
+    assert getattr(caught.value, "argument", None) == argument
+
+
+@pytest.mark.parametrize("room", ["streams", "feeds"])
+def test_the_library_names_no_option_of_a_command(room):
+    for path in (SOURCE / room).rglob("*.py"):
+        code = re.sub(r"# -{3,}|^\s*-{3,}$", "", path.read_text(), flags=re.MULTILINE)
+        assert "--" not in code, path
+        assert "looked for" not in code, path
+        assert "import click" not in code, path
