@@ -200,3 +200,24 @@ def test_what_is_no_learner_is_refused(refused, tmp_path):
     for command in (["inspect"], ["export"], ["explain", "[1, 2]"]):
         sentence = refused(command[0], "scaler", *command[1:])
         assert sentence == "The model scaler must be a learner, which gives scores, got OnlineScaler."
+
+
+@pytest.mark.parametrize("name", ["StreamPipeline", "KOIL", "ExpertPool", "OMCSL"])
+@pytest.mark.parametrize("has_names", [True, False], ids=["frame", "array"])
+def test_learning_goes_on_with_a_model_from_python(lopsided, tmp_path, name, has_names):
+    X = FRAME if has_names else STREAM.X
+    model = fresh(name).partial_fit(X[:60], STREAM.y[:60])
+    model.save(tmp_path / "m")
+    write_csv(tmp_path / "rows.csv", FRAME[60:], STREAM.y[60:])
+    done = lopsided("learn", "rows.csv", "--resume", "m", "-o", "more")
+    assert done.returncode == 0, done.stderr
+    model.partial_fit(X[60:], STREAM.y[60:])
+    more = lp.load(tmp_path / "more")
+    assert more.n_seen_ == 100 and type(more) is type(model)
+    np.testing.assert_array_equal(more.decision_function(X), model.decision_function(X))
+
+
+def test_what_is_fitted_once_does_not_go_on(refused, tmp_path):
+    fresh("B2RMK").fit(STREAM.X, STREAM.y).save(tmp_path / "m")
+    write_csv(tmp_path / "rows.csv", FRAME, STREAM.y)
+    assert "must learn row by row to go on, got a B2RMK" in refused("learn", "rows.csv", "--resume", "m", "-o", "more")

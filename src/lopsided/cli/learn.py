@@ -100,7 +100,11 @@ def _loaded(path: str) -> Any:
             raise ParameterError(
                 f"The option {option} must not be given with --resume, whose model has it, got {value!r}."
             )
-    return load_for_files(path)
+    model = load_for_files(path)
+    if not hasattr(model, "partial_fit"):
+        name = type(model).__name__
+        raise ParameterError(f"The model {path} must learn row by row to go on, got a {name}, which is fitted once.")
+    return model
 
 
 def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int) -> Any:
@@ -190,7 +194,7 @@ def _summary(
         "columns": None if feed.schema is None else feed.schema.to_json(),
         "auroc": as_json(roc.value),
         "average_precision": as_json(precision_recall.value),
-        "n_support": as_json(getattr(model.learner_, "n_support_", None)),
+        "n_support": as_json(getattr(learner, "n_support_", None)),
         "bad_rows": feed.bad.count,
         "quarantine": feed.bad.path if feed.bad.count else None,
         "notes": feed.notes,
