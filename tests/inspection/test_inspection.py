@@ -1,6 +1,7 @@
 """`describe` and `explain` from Python, on models of models."""
 
 import json
+import threading
 
 import numpy as np
 import pandas as pd
@@ -160,3 +161,23 @@ def test_csr_rows_stay_csr_on_the_way_to_the_learner():
     prepared = model.prepared(rows[:5])
     assert sp.issparse(prepared)
     np.testing.assert_array_equal(model.final_learner.raw_scores(prepared), model.raw_scores(rows[:5]))
+
+
+def test_score_and_parts_are_of_one_moment_while_another_thread_learns():
+    model = lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(budget=10, random_state=0)).fit(STREAM.X, STREAM.y)
+    stop = threading.Event()
+
+    def learn():
+        while not stop.is_set():
+            model.partial_fit(STREAM.X, STREAM.y)
+
+    learning = threading.Thread(target=learn)
+    learning.start()
+    try:
+        for row in STREAM.X[:40]:
+            explanation = explain(model, row)
+            assert total(explanation) == pytest.approx(explanation.score, abs=1e-9)
+            assert describe(model).rows % 200 == 0
+    finally:
+        stop.set()
+        learning.join()

@@ -30,6 +30,7 @@ def to_onnx(model: Any, *, names: list[str] | None = None) -> bytes:
     """
     from lopsided.export.onnx_graph import graph_of
 
+    model = model.snapshot()  # graph and scores are of one moment, whatever other threads do
     form = score_form_of(model)
     content = None if form is None else graph_of(model, form, names)
     if form is None or content is None or not largest_difference(content, model, _rows_near(model, form)) <= _WORST:

@@ -135,6 +135,7 @@ def describe(model: Any, *, top: int = 5) -> ModelDescription:
       +0.3750  x0
       -0.1000  x1
     """
+    model = model.snapshot()  # all of it is of one moment, whatever other threads do
     learner = model.final_learner
     vectors = [
         {"weight": float(weight), "columns": plain_value(columns_of(model, vector))}

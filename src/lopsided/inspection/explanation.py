@@ -105,15 +105,16 @@ def explain(model: Any, X: Any, *, names: list[str] | None = None) -> Explanatio
     -0.0100 = -0.0100 x 1  size
     """
     row = _one_row(model, X)
+    model = model.snapshot()  # score and parts are of one moment, whatever other threads do
     answer = model.answer(row)
-    raw = float(answer.score[0] if answer.score.ndim else answer.score)
+    raw = float(answer.score[0])
     parts = _parts(model, row, raw, feature_names(model) if names is None else names)
     threshold = float(answer.threshold)
     return Explanation(
         raw - threshold,
         threshold,
-        float(np.ravel(answer.probability)[0]),
-        np.ravel(answer.decision)[0],
+        float(answer.probability[0]),
+        answer.decision[0],
         model.positive_label_,
         model.negative_label_,
         tuple(sorted(parts, key=lambda part: -abs(part.amount))),
