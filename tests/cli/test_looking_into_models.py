@@ -1,4 +1,4 @@
-"""`inspect`, `explain`, `tune` and `completion`."""
+"""`inspect`, `explain` and `completion`."""
 
 import json
 
@@ -8,8 +8,7 @@ import pyarrow.parquet
 import pytest
 
 import lopsided as lp
-from cli.payments import csv_text, payment_rows
-from lopsided.cli.candidates import drawn, in_words
+from cli.payments import payment_rows
 from lopsided.encoding import infer_schema
 from lopsided.inspection import explain, kernel_sums_of
 
@@ -184,49 +183,6 @@ def test_sparse_models_can_be_looked_into(lopsided, libsvm_file):
     assert facts["schema"] is None and set(facts["largest_vectors"][0]["columns"]) == {"1", "2"}
     facts = said(lopsided, "explain", "m", libsvm_file, "--row", 3)
     assert facts["rest"]["terms"] > 0
-
-
-def test_tune_finds_what_is_good_and_saves_it(lopsided, tmp_path):
-    (tmp_path / "payments.csv").write_text(csv_text(payment_rows(1200)))
-    options = (
-        "payments.csv",
-        "--label",
-        "kind",
-        "--id",
-        "id",
-        "--ignore",
-        "when",
-        "--learner",
-        "koil",
-        "--learner",
-        "ocs",
-    )
-    facts = said(lopsided, "tune", *options, "--candidates", 7, "-o", "best")
-    found = facts["candidates"]
-    assert len(found) == 7 and {entry["learner"] for entry in found} == {"koil", "ocs"}
-    # The worse half was dropped after 1,000 rows.
-    assert sorted(entry["rows"] for entry in found) == [1000] * 3 + [1200] * 4
-    survivors = [entry["auroc"] for entry in found if entry["rows"] == 1200]
-    assert survivors == sorted(survivors, reverse=True) and survivors[0] > 0.85
-    assert facts["options"].startswith(f"--learner {found[0]['learner']}")
-    # The saved model is the one that learns alone with these settings.
-    settings = [part for name, value in found[0]["settings"].items() for part in ("--set", f"{name}={value}")]
-    alone = lopsided("learn", *options[:7], "--learner", found[0]["learner"], *settings, "-o", "alone", "--json")
-    assert json.loads(alone.stdout)["auroc"] == pytest.approx(found[0]["auroc"], abs=1e-9)
-    rows = payment_rows(30, seed=5)
-    best, same = lp.load(tmp_path / "best"), lp.load(tmp_path / "alone")
-    np.testing.assert_array_equal(best.decision_function(rows), same.decision_function(rows))
-    in_threads = said(lopsided, "tune", *options, "--candidates", 7, "--jobs", 2)
-    assert in_threads["candidates"] == found
-
-
-def test_candidates_differ_and_keep_what_is_fixed():
-    candidates = drawn(["koil"], ["budget=50", "C=7"], 20, 12, seed=1)
-    settings = [tuple(candidate["settings"].items()) for candidate in candidates]
-    assert len(set(settings)) == len(settings) == 12
-    assert all(dict(one)["budget"] == 50 and dict(one)["C"] == 7 for one in settings)
-    assert in_words({"C": 0.5, "budget": (5, 6), "policy": "fifo"}) == "--set C=0.5 --set budget=5,6 --set policy=fifo"
-    assert "opauc" not in {candidate["learner"] for candidate in drawn(["koil", "opauc"], [], 10_000, 8, seed=0)}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -32,8 +32,8 @@ class NaiveLate:
             0,
         )
 
-    def row(self, x, label, key=None, time=None, delay=None):
-        """Score a row whose label (None: nobody knows it) comes late."""
+    def row(self, x, label, key=None, time=None, delay=None, prompt=False):
+        """Score a row whose label (None: nobody knows it) comes late; if `prompt` it is learned at once."""
         moment = self._moment(time)
         self._learn_due(moment)
         score = self._score(x)
@@ -45,7 +45,10 @@ class NaiveLate:
             if label is None:
                 wait = math.inf if self.after is None else self.after
             entry = {"key": key, "position": self.position, "label": label, "x": x, "score": score}
-            self.waiting.append(entry | {"due": moment + wait})
+            if prompt and label is not None:
+                self._learn(entry, label)
+            else:
+                self.waiting.append(entry | {"due": moment + wait})
         self.position += 1
         return score
 

@@ -245,6 +245,7 @@ class Pieces:
 
     name = "pieces"
     may_wait = False
+    offset = 0
 
     def __init__(self, data, size):
         self.data, self.size = data, size
@@ -267,10 +268,10 @@ def test_blocks_end_where_records_do(rows, size, last_line_ends):
     assert b"".join(block.data for block in blocks) == data
     read_again = [row for block in blocks for row in csv.reader(io.StringIO(block.data.decode(), newline=""))]
     assert read_again == rows
-    lines = 1
+    lines, offset = 1, 0
     for block in blocks:
-        assert block == Block("pieces", lines, block.data)
-        lines += block.data.count(b"\n")
+        assert block == Block("pieces", lines, block.data, offset)
+        lines, offset = lines + block.data.count(b"\n"), offset + len(block.data)
 
 
 @given(

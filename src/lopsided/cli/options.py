@@ -155,6 +155,14 @@ columns = _stacked(
     ),
 )
 
+late = click.option(
+    "--delay",
+    type=_DelayType(),
+    default="0",
+    metavar="N|DURATION",
+    help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d, 2w).",
+)
+
 learning = _stacked(
     click.option(
         "--learner", default="koil", metavar="NAME", help=f"One of {', '.join(learner_names())}. Default: koil."
@@ -167,12 +175,6 @@ learning = _stacked(
         type=click.Choice(["standard", "minmax", "none"]),
         help="Scale numbers by what was known before each row. Default: standard for tables, none for LIBSVM.",
     ),
-    click.option(
-        "--delay",
-        type=_DelayType(),
-        default="0",
-        metavar="N|DURATION",
-        help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d, 2w).",
-    ),
+    late,
     click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random."),
 )

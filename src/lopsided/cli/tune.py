@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from lopsided.cli.candidates import DEFAULT_LEARNERS, drawn, in_words
-from lopsided.cli.options import columns, reading, with_config, with_json
+from lopsided.cli.options import columns, late, reading, with_config, with_json
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.evaluate import Race, Racer
+    from lopsided.late import Delay
 
-_FIRST_CUT = 1000
-_FEWEST_POSITIVES = 20
-_LAST = 2  # candidates that run to the end
+DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.candidates.default_kinds has
 
 
 @click.command()
@@ -42,6 +41,7 @@ _LAST = 2  # candidates that run to the end
 @click.option("--scale", type=click.Choice(["standard", "minmax", "none"]), help="As in `lopsided learn`.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Threads.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random.")
+@late
 @columns
 @reading
 @with_config
@@ -52,10 +52,11 @@ def tune(
     learners: tuple[str, ...],
     settings: tuple[str, ...],
     candidates: int,
-    measure: str,
+    measure: Literal["auroc", "auprc"],
     scale: str | None,
     jobs: int,
     seed: int,
+    delay: Delay,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -66,26 +67,25 @@ def tune(
     it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import check_writable, refuse_nothing
+    from lopsided.cli.running import check_delay, check_writable, refuse_nothing
+    from lopsided.evaluate import Race
 
     if output is not None:
         check_writable(output)
     with open_feed(Reading(files, **options)) as feed:
         assert feed.labels is not None
-        runners = [
-            _Runner(candidate, _built(candidate, feed, scale, seed), measure)
-            for candidate in drawn(learners or DEFAULT_LEARNERS, settings, feed.n_features, candidates, seed)
-        ]
-        click.echo(f"{len(runners)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
-        interrupted, n_rows = _raced(feed, runners, jobs)
+        check_delay(delay, feed)
+        racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
+        click.echo(f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
+        race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, jobs=jobs)
+        interrupted, n_rows = _raced(feed, race), race.n_rows
         if not n_rows:
             refuse_nothing(feed, interrupted)
-    ranking = sorted(runners, key=lambda runner: (-runner.n_rows, -runner.value))
-    best = ranking[0]
+    best = race.ranking[0]
     if output is not None:
         best.model.save(output)
-    again = f"--learner {best.learner} {in_words(best.settings)}".rstrip()
-    _print(ranking, again, output, n_rows, interrupted, as_json)
+    again = f"--learner {best.entrant.name} {in_words(best.entrant.settings)}".rstrip()
+    _print(race.ranking, again, output, n_rows, interrupted, as_json)
     if interrupted:
         from lopsided.cli.interrupts import INTERRUPTED
 
@@ -93,99 +93,47 @@ def tune(
         raise click.exceptions.Exit(INTERRUPTED)
 
 
-@dataclass
-class _Runner:
-    """A candidate in the race."""
-
-    candidate: dict[str, Any]
-    model: Any
-    measure: str
-    n_rows: int = 0
-    is_in: bool = True
-    metrics: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def learner(self) -> str:
-        return str(self.candidate["learner"])
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return dict(self.candidate["settings"])
-
-    @property
-    def value(self) -> float:
-        value = self.metrics[self.measure].value if self.metrics else float("nan")
-        return value if value == value else -1.0
-
-    def step(self, X: Any, y: Any, is_positive: Any, classes: Any) -> None:
-        from lopsided.metrics import AUPRC, AUROC
-
-        if not self.metrics:
-            self.metrics = {"auroc": AUROC(), "auprc": AUPRC(interpolation="step")}
-        scores = self.model.progressive_scores(X, y, classes=classes)
-        for metric in self.metrics.values():
-            metric.update_many(is_positive, scores)
-        self.n_rows += scores.size
-
-
-def _built(candidate: dict[str, Any], feed: Feed, scale: str | None, seed: int) -> Any:
-    from lopsided.cli.learners import learner_class
+def _racers(
+    feed: Feed, learners: Sequence[str], settings: Sequence[str], count: int, scale: str | None, seed: int
+) -> list[Racer]:
+    """Candidates behind what the files need."""
+    from lopsided.cli.learners import learner_class, parsed_settings
     from lopsided.cli.models import built_model
+    from lopsided.evaluate import Racer, draw_candidates
 
     assert feed.labels is not None
-    kind = learner_class(candidate["learner"])
-    learner = kind(**candidate["settings"], pos_label=feed.labels.pos_label, random_state=seed)
-    return built_model(learner, scale, feed)
+    kinds = {name: learner_class(name) for name in learners}
+    fixed = {}
+    for name, kind in kinds.items():
+        known = inspect.signature(kind).parameters
+        # Of several learners each takes the settings that it knows; one alone is told which it does not know.
+        own = [text for text in settings if len(kinds) == 1 or text.partition("=")[0].strip() in known]
+        fixed[name] = parsed_settings(kind, own)
+    candidates = draw_candidates(feed.n_features, count, kinds=kinds, fixed=fixed, seed=seed)
+    common = {"pos_label": feed.labels.pos_label, "random_state": seed}
+    return [Racer(built_model(candidate.built(**common), scale, feed), candidate) for candidate in candidates]
 
 
-def _raced(feed: Feed, runners: list[_Runner], jobs: int) -> tuple[bool, int]:
-    """Let all run, dropping the worse half of those left at every doubling; how it ended, and after how many rows."""
+def _raced(feed: Feed, race: Race) -> bool:
+    """Let all run; whether somebody interrupted them."""
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.status import Status
 
-    assert feed.labels is not None
-    classes = feed.labels.classes
     interrupts = Interruptible()
-    n_rows = positives = 0
-    next_cut = _FIRST_CUT
-    with Status("tuning") as status, ThreadPoolExecutor(jobs) as threads:
+    with Status("tuning") as status, race:
         for portion in interrupts.over(feed):
-            labels = feed.labels_of(portion.signs)
-            start = 0
-            while start < labels.size:
-                # Portions are cut where a decision is due, so that it does not depend on how files are read.
-                stop = min(labels.size, start + max(next_cut - n_rows, 1)) if n_rows < next_cut else labels.size
-                rows = slice(start, stop)
-                is_positive = portion.signs[rows] > 0
-                left = [runner for runner in runners if runner.is_in]
-                X, y = portion.X[rows], labels[rows]
-                list(threads.map(lambda r, X=X, y=y, p=is_positive: r.step(X, y, p, classes), left))
-                n_rows += stop - start
-                positives += int(is_positive.sum())
-                start = stop
-                if n_rows >= next_cut:
-                    next_cut = max(2 * next_cut, n_rows + 1)
-                    if positives >= _FEWEST_POSITIVES:
-                        _drop_worse_half(left)
-                status.advance(stop - rows.start, feed.progress, best=max(runner.value for runner in left))
-    return interrupts.interrupted, n_rows
+            race.step(portion.X, feed.labels_of(portion.signs), portion.times)
+            status.advance(portion.signs.size, feed.progress, best=race.best_value)
+    return interrupts.interrupted
 
 
-def _drop_worse_half(left: list[_Runner]) -> None:
-    kept = max(_LAST, (len(left) + 1) // 2)
-    for runner in sorted(left, key=lambda runner: -runner.value)[kept:]:
-        runner.is_in = False
-
-
-def _print(
-    ranking: list[_Runner], again: str, output: str | None, n_rows: int, interrupted: bool, as_json: bool
-) -> None:
+def _print(ranking: list[Racer], again: str, output: str | None, n_rows: int, interrupted: bool, as_json: bool) -> None:
     from lopsided.cli.display import count, score
     from lopsided.cli.models import as_json as plain
 
     if as_json:
         rows = [
-            {"learner": r.learner, "settings": plain(r.settings), "rows": r.n_rows}
+            {"learner": r.entrant.name, "settings": plain(r.entrant.settings), "rows": r.n_rows}
             | {name: plain(metric.value) for name, metric in r.metrics.items()}
             for r in ranking
         ]
@@ -193,9 +141,9 @@ def _print(
         click.echo(json.dumps(facts))
         return
     lines: list[tuple[str, ...]] = [("learner", "rows", "AUROC", "AUPRC", "settings")]
-    for runner in ranking:
-        areas = [score(runner.metrics[name].value) for name in ("auroc", "auprc")]
-        lines.append((runner.learner, count(runner.n_rows), *areas, in_words(runner.settings)))
+    for racer in ranking:
+        areas = [score(racer.metrics[name].value) for name in ("auroc", "auprc")]
+        lines.append((racer.entrant.name, count(racer.n_rows), *areas, in_words(racer.entrant.settings)))
     widths = [max(len(line[column]) for line in lines) for column in range(4)]
     for line in lines:
         cells = [line[0].ljust(widths[0]), *(line[column].rjust(widths[column]) for column in (1, 2, 3)), line[4]]
@@ -203,3 +151,18 @@ def _print(
     click.echo(f"\nbest: {again}")
     if output is not None:
         click.echo(f"its model, which has seen all rows, is in {output}")
+
+
+def in_words(settings: dict[str, Any]) -> str:
+    """Settings as `--set` has them.
+
+    >>> in_words({"gamma": 0.125, "budget": (50, 100)})
+    '--set gamma=0.125 --set budget=50,100'
+    """
+    return " ".join(f"--set {name}={_value(value)}" for name, value in settings.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_value, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,18 +1,23 @@
 """Judging learners: progressive validation, repeated runs over folds, tuning on inner folds, and significance."""
 
+from lopsided.evaluate.candidates import Candidate, draw_candidates
 from lopsided.evaluate.delays import delayed_scores
 from lopsided.evaluate.history import History, Moment
 from lopsided.evaluate.progressive import Evaluation, Record, RowByRow, progressive, progressive_scores_of
+from lopsided.evaluate.racing import Race, Racer, race
 from lopsided.evaluate.records import RunLog
 from lopsided.evaluate.significance import Comparison, compare_across_sets, paired_t_test, wins_ties_losses
 from lopsided.evaluate.splits import Split, fold_splits, inner_labellings, random_splits
 from lopsided.evaluate.tuning import Tuned, grid, tune
 
 __all__ = [
+    "Candidate",
     "Comparison",
     "Evaluation",
     "History",
     "Moment",
+    "Race",
+    "Racer",
     "Record",
     "RowByRow",
     "RunLog",
@@ -20,12 +25,14 @@ __all__ = [
     "Tuned",
     "compare_across_sets",
     "delayed_scores",
+    "draw_candidates",
     "fold_splits",
     "grid",
     "inner_labellings",
     "paired_t_test",
     "progressive",
     "progressive_scores_of",
+    "race",
     "random_splits",
     "tune",
     "wins_ties_losses",

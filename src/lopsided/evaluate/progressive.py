@@ -206,7 +206,7 @@ class Evaluation:
         else:
             scores = self._stepper.progressive_scores(X, y, classes=self._classes)
         self.seconds += time.perf_counter() - begin
-        judged = ~(np.isnan(y) if isinstance(y, Signs) else missing_labels(np.asarray(y)))
+        judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
         called = self._called_rare(scores, positive)
         self._append(scores[judged], positive[judged], called[judged])

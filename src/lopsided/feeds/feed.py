@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.portions import Portion, seconds_of, slices_of
 from lopsided.labels import Signs
 from lopsided.streams import Spellings
+from lopsided.streams.bookmarks import Bookmark, Bookmarks
 
 SLICE = 1024  # rows
 
@@ -47,8 +48,13 @@ class Feed:
     first_index: int = 1
     n_features: int = 0
     tell: Tell = warn
+    earlier: Bookmarks = field(default_factory=Bookmarks)
+    from_start: bool = False
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
+    _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
+    _taken: int = 0  # rows of it that have been given away
+    _n_finished: int = 0  # sources that were read to their end before it
 
     def __enter__(self) -> Feed:
         self.bad.__enter__()
@@ -92,6 +98,7 @@ class Feed:
         """All portions in slices: a learner may take milliseconds a row, and Ctrl-C and checkpoints wait for one."""
         for portion in self:
             for start, stop in slices_of(portion.n_rows, n_rows):
+                self._taken = stop
                 yield portion.part(start, stop)
 
     def __iter__(self) -> Iterator[Portion]:
@@ -105,6 +112,7 @@ class Feed:
     def _sparse_portions(self) -> Iterator[Portion]:
         for part in self.stream.chunks(self.labels):
             self.bad.take(part.bad)
+            self._note_place(part)
             self._note_beyond(part.n_beyond)
             if part.X.shape[0]:
                 yield Portion(part.X, self._signed(part.signs))
@@ -113,12 +121,27 @@ class Feed:
         encoder = TableEncoder(schema)
         for chunk in self.stream.chunks(encoder.expected(self.labels)):
             self.bad.take(chunk.bad)
+            self._note_place(chunk)
             if chunk.new_columns:
                 self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = None if self.labels is None or schema.label is None else chunk.columns[schema.label]
                 rows = encoder.matrix(chunk.columns).view(EncodedRows)
                 yield Portion(rows, self._signed(signs), seconds_of(schema, chunk), chunk)
+
+    def _note_place(self, chunk: Any) -> None:
+        if chunk.mark is not None:
+            self._mark, self._taken, self._n_finished = chunk.mark, chunk.n_rows, len(self.stream.finished)
+
+    def bookmarks(self) -> Bookmarks:
+        """How far all sources have been read, the latest portion or slice included: `open_feed` goes on from there.
+
+        Between two portions, or after the last, it costs the reading of a few kilobytes.
+        """
+        new = list(self.stream.finished)
+        if self._mark is not None and len(new) == self._n_finished:
+            new.append(self._mark(self._taken))
+        return self.earlier.updated(new, from_start=self.from_start)
 
     def _signed(self, signs: Any) -> Signs | None:
         return None if self.labels is None else Signs.of(signs, self.labels.labels)

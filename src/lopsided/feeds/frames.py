@@ -24,6 +24,7 @@ class FrameStream:
     delimiter = ","
     head_problem: StreamError | None = None
     bytes_read = 0
+    finished: tuple[Any, ...] = ()  # bookmarks are for what a later process can open again
 
     def __init__(self, frame: Any) -> None:
         from lopsided.streams.arrow_tables import ArrowTable, in_steps

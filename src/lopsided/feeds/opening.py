@@ -13,7 +13,9 @@ from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.feed import Feed, warn
 from lopsided.feeds.frames import FrameStream, is_frame
 from lopsided.streams import Sources, SparseStream, Spellings, StreamError, TableStream, find_labels
+from lopsided.streams.bookmarks import Bookmarks
 from lopsided.streams.errors import shown_columns
+from lopsided.streams.file_stream import NothingNewError, ReadBefore
 from lopsided.streams.labelled import label_column
 from lopsided.streams.labels import spelled
 from lopsided.streams.sources import KAFKA, STANDARD_INPUT
@@ -39,6 +41,8 @@ def open_feed(
     quarantine: str | os.PathLike[str] | None = None,
     model: Any = None,
     labelled: bool = True,
+    bookmarks: Bookmarks | None = None,
+    from_start: bool = False,
     tell: Tell = warn,
 ) -> Feed:
     """Files, a topic or a frame as portions of encoded, labelled rows, in one pass and bounded memory.
@@ -61,6 +65,8 @@ def open_feed(
     on_error, quarantine : what becomes of bad rows: "stop", "skip", or "quarantine" into this file.
     model : a saved model whose columns and labels hold.
     labelled : False for rows without labels, which only a model can read.
+    bookmarks : `feed.bookmarks()` of a former feed: only what is new is read, and what was read must still be there.
+    from_start : read all sources from their start all the same; their bookmarks are replaced.
     tell : takes what is to be said on the way (a line, and the argument it speaks of). Default: a `FeedWarning`.
 
     Raises
@@ -75,6 +81,10 @@ def open_feed(
     if not labelled and model is None:
         raise ArgumentError("A feed without labels must have a model, which knows the columns, got none.", "model")
     bad = BadRows(on_error, None if quarantine is None else os.fspath(quarantine), tell)
+    earlier = bookmarks or Bookmarks()
+    if any(earlier) and model is None and not from_start:
+        raise ArgumentError("A feed that goes on must have a model, which knows the columns, got none.", "model")
+    known = None if from_start else earlier
     stream: Any
     if is_frame(source):
         stream = FrameStream(source)
@@ -83,20 +93,35 @@ def open_feed(
     else:
         sources = Sources(_paths_of(source), follow=follow, idle=idle)
         is_sparse = _is_libsvm(sources, format, model)
-        if is_sparse:
-            stream = _sparse_stream(sources, label, features, model)
-        else:
-            stream = TableStream(sources, file_format=format, delimiter=delimiter)
+        try:
+            if is_sparse:
+                stream = _sparse_stream(sources, label, features, model, known)
+            else:
+                stream = TableStream(sources, file_format=format, delimiter=delimiter, bookmarks=known)
+        except NothingNewError as nothing:
+            stream = ReadBefore(sources, nothing.finished)
     try:
         if is_sparse:
-            return _sparse_feed(stream, bad, positive, model, labelled, tell)
-        if model is not None:
-            return _known_table(stream, bad, model, label, labelled=labelled, tell=tell)
-        columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
-        return _new_table(stream, bad, label, positive, columns, tell)
+            feed = _sparse_feed(stream, bad, positive, model, labelled, tell)
+        elif model is not None:
+            feed = _known_table(stream, bad, model, label, labelled=labelled, tell=tell)
+        else:
+            columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
+            feed = _new_table(stream, bad, label, positive, columns, tell)
     except BaseException:
         stream.__exit__()
         raise
+    feed.earlier, feed.from_start = earlier, from_start
+    _say_where_it_goes_on(feed)
+    return feed
+
+
+def _say_where_it_goes_on(feed: Feed) -> None:
+    mark = getattr(feed.stream, "going_on", None)
+    if getattr(feed.stream, "begins_anew", False):
+        feed.note("standard input is another one than before, and is read from its start")
+    elif mark is not None:
+        feed.note(f"{feed.stream.source_name} goes on after the {mark.rows:,} rows that were read before")
 
 
 def _paths_of(source: Any) -> list[str]:
@@ -154,35 +179,39 @@ def _is_pipe(path: str) -> bool:
     return path == STANDARD_INPUT or path.startswith(KAFKA) or os.path.exists(path)
 
 
-def _sparse_stream(sources: Sources, label: str | None, features: int | None, model: Any) -> SparseStream:
+def _sparse_stream(
+    sources: Sources, label: str | None, features: int | None, model: Any, known: Bookmarks | None
+) -> SparseStream:
     if label is not None:
         rule = "must not be named: it is the first entry of every row of a LIBSVM file"
         raise StreamError(sources.paths[0], None, "the label column", rule, repr(label))
     if model is None:
         return SparseStream(sources, n_features=features)
     first_index = getattr(model, "first_index", None)  # a model from Python has seen no file: this one tells
-    return SparseStream(sources, n_features=model.n_features_in_, first_index=first_index)
+    return SparseStream(sources, n_features=model.n_features_in_, first_index=first_index, bookmarks=known)
 
 
-def _sparse_feed(
-    stream: SparseStream, bad: BadRows, positive: str | None, model: Any, labelled: bool, tell: Tell
-) -> Feed:
+def _sparse_feed(stream: Any, bad: BadRows, positive: str | None, model: Any, labelled: bool, tell: Tell) -> Feed:
     labels = None
     if labelled:
         with _broken_rows_first(stream, bad):
             labels = _labels_of(model) or find_labels(
                 stream.head_labels, positive, source=stream.name, column=None, complete=stream.is_whole
             )
-    return Feed(stream, bad, None, labels, stream.first_index, stream.n_features, tell=tell)
+    # A model of `learn` knows both, also where there is nothing to read; one from Python knows only the width.
+    width = stream.n_features if model is None else model.n_features_in_
+    first_index = getattr(model, "first_index", getattr(stream, "first_index", 1))
+    return Feed(stream, bad, None, labels, first_index, width, tell=tell)
 
 
 def _known_table(stream: Any, bad: BadRows, model: Any, label: str | None, *, labelled: bool, tell: Tell) -> Feed:
     from lopsided.estimators.compose.file_columns import schema_for
 
-    is_told = not labelled or isinstance(getattr(model, "schema", None), Schema)
+    is_told = not labelled or not stream.columns or isinstance(getattr(model, "schema", None), Schema)
     found = None if is_told else label_column(stream.columns, label, stream.name)
-    schema = schema_for(model, stream.head, stream.name, label=found)
-    if labelled and schema.label not in stream.columns:
+    # A stream that has been read to its end before shows nothing.
+    schema = schema_for(model, stream.head if stream.columns else {}, stream.name, label=found)
+    if labelled and stream.columns and schema.label not in stream.columns:
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
     labels = _labels_of(model) if labelled else None

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import ParameterError
 from lopsided.labels import LabelMap, Signs
+from lopsided.protocol import Answer
 
 
 def as_late_learner(model: Any) -> Any:
@@ -49,3 +50,8 @@ class AnyLearner:
     def raw_scores(self, X: Any) -> npt.NDArray[np.float64]:
         """Its decisions, without the shift."""
         return np.asarray(self.learner.decision_function(X) + self.threshold_, dtype=np.float64)
+
+    def answer(self, X: Any) -> Answer:
+        """Scores and decisions; such a classifier may know no probabilities."""
+        scores, threshold = self.raw_scores(X), self.threshold_
+        return Answer(scores, np.full(scores.size, np.nan), self.labels_.names(scores > threshold), threshold)

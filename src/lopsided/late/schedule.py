@@ -29,7 +29,7 @@ def scheduled(waited: WaitingRows, moments: Floats, new: WaitingRows, prompt: np
 
     A label that is due at a moment is known to newcomers of a later moment, never to those of the same. Labels are
     learned as they become due, of those due together that of the older row first. Where `prompt`, a newcomer is
-    learned before the next row, whatever its moment.
+    learned at once, before anything else happens.
 
     >>> moments = np.array([0.0, 1.0, 2.0, 3.0])
     >>> dues = moments + np.array([2.5, 0.0, 0.5, 0.0])
@@ -43,7 +43,9 @@ def scheduled(waited: WaitingRows, moments: Floats, new: WaitingRows, prompt: np
     entry = np.concatenate([np.arange(len(waited)), len(waited) + inside])
     at = np.concatenate([np.searchsorted(moments, waited.dues, side="right"), at[inside]])
     due = np.concatenate([waited.dues, new.dues[inside]])
-    order = np.lexsort((np.concatenate([waited.positions, new.positions[inside]]), due, at))
+    position = np.concatenate([waited.positions, new.positions[inside]])
+    not_at_once = np.concatenate([np.ones(len(waited), dtype=np.bool_), ~prompt[inside]])
+    order = np.lexsort((position, due, not_at_once, at))
     return Schedule(entry[order], at[order])
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from lopsided.streams.bookmarks import TAIL_BYTES, Place
 from lopsided.streams.errors import StreamError
 from lopsided.streams.sources import ByteSource
 
@@ -17,32 +18,43 @@ _QUOTE, NEW_LINE = b'"', b"\n"
 
 
 class Block(NamedTuple):
-    """Whole records of one source."""
+    """Whole records of one source; `offset` is where they begin in it, in bytes."""
 
     source: str
     first_line: int
     data: bytes
+    offset: int = 0
+
+    def place_at(self, end: int) -> Place:
+        """Where one is after so many bytes of the block."""
+        before = self.data[:end]
+        return Place(self.offset + end, self.first_line - 1 + before.count(NEW_LINE), before[-TAIL_BYTES:])
 
 
-def cut_at_lines(source: ByteSource, size: int = BLOCK_BYTES) -> Iterator[Block | StreamError]:
+def cut_at_lines(
+    source: ByteSource, size: int = BLOCK_BYTES, *, lines_before: int = 0
+) -> Iterator[Block | StreamError]:
     """Blocks that end at a line end; a line beyond all measure comes as an error in its place."""
-    return _cut(source, size, delimiter=None)
+    return _cut(source, size, None, lines_before)
 
 
-def cut_at_records(source: ByteSource, delimiter: str, size: int = BLOCK_BYTES) -> Iterator[Block | StreamError]:
+def cut_at_records(
+    source: ByteSource, delimiter: str, size: int = BLOCK_BYTES, *, lines_before: int = 0
+) -> Iterator[Block | StreamError]:
     """Blocks that end at a line end outside of quotes."""
-    return _cut(source, size, delimiter)
+    return _cut(source, size, delimiter, lines_before)
 
 
-def _cut(source: ByteSource, size: int, delimiter: str | None) -> Iterator[Block | StreamError]:
-    line, held = 1, b""
-    pieces = _pieces(source, size)
+def _cut(source: ByteSource, size: int, delimiter: str | None, lines_before: int) -> Iterator[Block | StreamError]:
+    line, held = lines_before + 1, b""
+    pieces = _Pieces(source, size)
     for data, is_last in pieces:
         held += data
         end = len(held) if is_last and _is_closed(held, delimiter) else _end_of_last_record(held, delimiter)
         if end:
+            offset = pieces.offset - len(held)
             block, held = held[:end], held[end:]
-            yield Block(source.name, line, block)
+            yield Block(source.name, line, block, offset)
             line += block.count(b"\n")
         elif len(held) > LONGEST_RECORD:
             error, held = _give_up(source.name, pieces, held, line)
@@ -50,15 +62,47 @@ def _cut(source: ByteSource, size: int, delimiter: str | None) -> Iterator[Block
             line += 1
     while held:  # the last record has no line end, or the last quote no partner
         if _is_closed(held, delimiter):
-            yield Block(source.name, line, held)
+            yield Block(source.name, line, held, pieces.offset - len(held))
             return
         error, held = _give_up(source.name, pieces, held, line)
         yield error
         line += 1
         end = _end_of_last_record(held, delimiter)
         if end:
-            yield Block(source.name, line, held[:end])
+            yield Block(source.name, line, held[:end], pieces.offset - len(held))
             line, held = line + held.count(b"\n", 0, end), held[end:]
+
+
+def place_after(
+    block: Block, ends: Iterable[int], kept: Sequence[int] | None, bad: Sequence[StreamError], n_all: int, n: int
+) -> Place:
+    """Where one is when `n` of the `n_all` good rows of a block have been taken.
+
+    `ends` are the ends of its lines or records, of which blank ones are none; `kept` are the numbers of the good ones
+    (None: all of them). Bad rows behind the place have been dealt with, since that is done for a block at once.
+    """
+    if n == n_all:
+        return block.place_at(len(block.data))
+    end = _end_of_record(block.data, ends, n if kept is None or not n else kept[n - 1] + 1)
+    place = block.place_at(end)
+    return place._replace(bad_ahead=sum((error.line or 0) > place.line for error in bad))
+
+
+def _end_of_record(data: bytes, ends: Iterable[int], number: int) -> int:
+    """Where the record of this number ends, counted from 1."""
+    start = passed = 0
+    for end in ends:
+        if passed == number:
+            break
+        passed += bool(data[start:end].strip())
+        start = end
+    return start
+
+
+def line_ends(data: bytes) -> list[int]:
+    """The end of every line."""
+    places = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
+    return places.tolist()
 
 
 def _is_closed(data: bytes, delimiter: str | None) -> bool:
@@ -68,13 +112,31 @@ def _is_closed(data: bytes, delimiter: str | None) -> bool:
     return _end_of_last_record(data + b"\n", delimiter) == len(data) + 1
 
 
-def _pieces(source: ByteSource, size: int) -> Iterator[tuple[bytes, bool]]:
-    """What is read, and whether it is known to be the last: only a file that does not grow can be looked ahead."""
-    data = source.read(size)
-    while data:
-        following = b"" if source.may_wait else source.read(size)
-        yield data, not following and not source.may_wait
-        data = source.read(size) if source.may_wait else following
+class _Pieces:
+    """What is read, and whether it is known to be the last: only a file that does not grow can be looked ahead.
+
+    `offset` is where the latest piece ends. Pieces end at multiples of their size, also where reading began in between:
+    a file that is gone on with is cut into the same blocks.
+    """
+
+    def __init__(self, source: ByteSource, size: int) -> None:
+        self.offset = source.offset
+        self._pieces = self._read(source, size)
+
+    def __iter__(self) -> _Pieces:
+        return self
+
+    def __next__(self) -> tuple[bytes, bool]:
+        data, is_last = next(self._pieces)
+        self.offset += len(data)
+        return data, is_last
+
+    def _read(self, source: ByteSource, size: int) -> Iterator[tuple[bytes, bool]]:
+        data = source.read(size - source.offset % size)
+        while data:
+            following = b"" if source.may_wait else source.read(size)
+            yield data, not following and not source.may_wait
+            data = source.read(size) if source.may_wait else following
 
 
 def _end_of_last_record(data: bytes, delimiter: str | None) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
+from lopsided.streams.bookmarks import Bookmark, Place
 from lopsided.streams.cells import DATE, FLAG, LABEL, NUMBER, Columns, Expected
 from lopsided.streams.errors import StreamError
 from lopsided.streams.labels import spelled
@@ -30,7 +31,7 @@ class Chunk:
 
     `columns` holds what was expected: float64 with NaN for a missing number, datetime64 with NaT, +1 and -1 for labels,
     arrow strings. `bad` are the rows that were left out. `records` gives the bytes of the rows that are right, without
-    their line ends, where the format has such.
+    their line ends, where the format has such. `after` and `mark` cost something, and are asked for seldom.
     """
 
     source: str
@@ -41,6 +42,8 @@ class Chunk:
     table: Callable[[], pa.Table] | None = None
     new_columns: Sequence[str] = field(default_factory=tuple)
     header: bytes | None = None  # of a CSV: what the records stand below
+    after: Callable[[int], Place] | None = None  # where one is when so many of these rows have been taken
+    mark: Callable[[int], Bookmark] | None = None  # the same for the whole source, given by the stream
 
 
 def column_at_once(expected: Expected, array: Any) -> Any:

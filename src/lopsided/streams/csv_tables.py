@@ -12,9 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, pairwise
 from typing import Any
 
-import numpy as np
-
-from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, record_ends
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, line_ends, place_after, record_ends
 from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
@@ -40,7 +38,13 @@ class CsvTable:
     has_fixed_columns = True
     head_problem: StreamError | None = None
 
-    def __init__(self, name: str, blocks: Iterator[Block | StreamError], delimiter: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        blocks: Iterator[Block | StreamError],
+        delimiter: str,
+        going_on: Iterator[Block | StreamError] | None = None,
+    ) -> None:
         self.name = name
         self.delimiter = delimiter
         self._blocks = blocks
@@ -49,6 +53,8 @@ class CsvTable:
         self.all_columns, has_index = _column_names(name, self.header, delimiter)
         self._first = rest
         self.columns = self.all_columns[1:] if has_index and self._begins_with_numbers() else self.all_columns
+        if going_on is not None:  # the header has been read again, and rows come only behind those read before
+            self._first, self._blocks = rest._replace(data=b""), going_on
 
     def head(self, n_rows: int, look_on: bool) -> tuple[dict[str, list[Any]], bool]:
         """Cells of the first rows by column, and whether these are all rows; rows of a wrong length are left out."""
@@ -97,8 +103,9 @@ class CsvTable:
         except NeedsCareError:
             return self._with_care(block, expected)
         return Chunk(
-            self.name, n_rows, columns, records=lambda: self._records(block), table=lambda: self._table(block, None)
-        )
+            self.name, n_rows, columns, records=lambda: self._records(block), table=lambda: self._table(block, None),
+            after=lambda n: place_after(block, _ends(block.data, self.delimiter), None, (), n_rows, n),
+        )  # fmt: skip
 
     def _at_once(self, block: Block, expected: Sequence[Expected]) -> tuple[Columns, int]:
         import pyarrow as pa
@@ -158,6 +165,9 @@ class CsvTable:
         return Chunk(
             self.name, len(rows.kept), rows.columns(), rows.bad, records=lambda: [raw[number] for number in rows.kept],
             table=lambda: self._table(block, [raw[number] for number in rows.kept]),
+            after=lambda n: place_after(
+                block, _ends(block.data, self.delimiter), rows.kept, rows.bad, len(rows.kept), n
+            ),
         )  # fmt: skip
 
     def _records(self, block: Block) -> list[bytes]:
@@ -203,6 +213,7 @@ def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
     data, line = block.data, block.first_line
     if line == 1:
         data = data.removeprefix(BYTE_ORDER_MARK)
+    block_end = block.offset + len(block.data)
     while True:
         end = data.find(b"\n") + 1 or len(data)
         if b'"' in data[:end]:
@@ -210,7 +221,8 @@ def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
             end = int(ends[0]) if ends.size else len(data)
         header, data = data[:end], data[end:]
         if header.strip():
-            return Block(block.source, line, header), Block(block.source, line + header.count(b"\n"), data)
+            rest = Block(block.source, line + header.count(b"\n"), data, block_end - len(data))
+            return Block(block.source, line, header, rest.offset - len(header)), rest
         line += 1
 
 
@@ -253,11 +265,8 @@ def _names_of_an_index() -> Iterator[str]:
 def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str], _Problem | None]]:
     """Every record that is not blank: its first line, its bytes, its cells, and what is wrong with it as a text."""
     data = block.data
-    ends = record_ends(data, delimiter).tolist() if b'"' in data else _line_ends(data)
-    if not ends or ends[-1] < len(data):
-        ends.append(len(data))
     start, line = 0, block.first_line
-    for end in ends:
+    for end in _ends(data, delimiter):
         record = data[start:end]
         start = end
         text = record.rstrip(b"\r\n")
@@ -277,9 +286,10 @@ def record_lines(blocks: Iterable[Block | StreamError], delimiter: str) -> Itera
             yield from (line for line, _, _, _ in _rows(block._replace(data=start), delimiter))
 
 
-def _line_ends(data: bytes) -> list[int]:
-    places = np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")) + 1
-    return places.tolist()
+def _ends(data: bytes, delimiter: str) -> list[int]:
+    """The end of every record, also of one without a line end."""
+    ends: list[int] = record_ends(data, delimiter).tolist() if b'"' in data else line_ends(data)
+    return ends if ends and ends[-1] == len(data) else [*ends, len(data)]
 
 
 def _cells(record: bytes, delimiter: str) -> tuple[list[str], _Problem | None]:

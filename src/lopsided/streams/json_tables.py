@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from lopsided.streams.blocks import BYTE_ORDER_MARK, Block
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, line_ends, place_after
 from lopsided.streams.cells import FLAG, NUMBER, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
@@ -20,18 +20,23 @@ class JsonTable:
     format = "ndjson"
     has_fixed_columns = False
 
-    def __init__(self, name: str, blocks: Iterator[Block | StreamError], look: int = 1000) -> None:
+    def __init__(
+        self, name: str, blocks: Iterator[Block | StreamError], look: int = 1000, *, may_be_empty: bool = False
+    ) -> None:
         self.name = name
         first = next(blocks, None)
+        if first is None and may_be_empty:
+            first = Block(name, 1, b"")
         if first is None:
             raise StreamError(name, None, None, "must have one JSON object a line", "nothing")
         if isinstance(first, Block):
-            first = first._replace(data=first.data.removeprefix(BYTE_ORDER_MARK))
+            data = first.data.removeprefix(BYTE_ORDER_MARK)
+            first = first._replace(data=data, offset=first.offset + len(first.data) - len(data))
         self._blocks = chain([first], blocks)
         self._look = look
         self.columns: list[str] = []
         self._first = first
-        self._rows_ahead = self._peek()
+        self._rows_ahead = [] if may_be_empty else self._peek()
 
     def _peek(self) -> list[dict[str, Any]]:
         if isinstance(self._first, StreamError):
@@ -78,7 +83,10 @@ class JsonTable:
         def records() -> list[bytes]:
             return _records(block.data)
 
-        return Chunk(self.name, n_rows, columns, records=records, table=lambda: _table(records()))
+        return Chunk(
+            self.name, n_rows, columns, records=records, table=lambda: _table(records()),
+            after=lambda n: place_after(block, [*line_ends(block.data), len(block.data)], None, (), n_rows, n),
+        )  # fmt: skip
 
     def _at_once(self, data: bytes, expected: Sequence[Expected]) -> tuple[Columns, int]:
         import pyarrow as pa
@@ -116,8 +124,11 @@ class JsonTable:
             return [raw[number] for number in rows.kept]
 
         return Chunk(
-            self.name, len(rows.kept), rows.columns(), rows.bad, records=records, table=lambda: _table(records())
-        )
+            self.name, len(rows.kept), rows.columns(), rows.bad, records=records, table=lambda: _table(records()),
+            after=lambda n: place_after(
+                block, [*line_ends(block.data), len(block.data)], rows.kept, rows.bad, len(rows.kept), n
+            ),
+        )  # fmt: skip
 
 
 def _records(data: bytes) -> list[bytes]:

@@ -1,13 +1,13 @@
 """A Kafka topic as a source of bytes: `kafka://host:port/topic`, each message one line (a JSON object).
 
 The only file that imports a Kafka client, which the extra `lopsided[kafka]` brings. Reading begins with the oldest
-message that the topic still holds; with `?from=latest` with those that come from now on. Nothing is committed: a model
-that was saved and is resumed is told where to go on by the topic's retention, not by a consumer group.
+message that the topic still holds; with `?from=latest` with those that come from now on. Nothing is committed: the
+offsets of the partitions are kept in the file of the model, which goes on from there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,12 +24,18 @@ class KafkaSource:
     total = None
     may_wait = True
     magic = b""
+    offset = 0
+    is_another = is_compressed = False
 
-    def __init__(self, url: str, waiting: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self, url: str, waiting: Callable[[], bool] | None = None, offsets: Mapping[str, int] | None = None
+    ) -> None:
         self.name = url
         self.position = 0
         self._waiting = waiting
         self._held = b""
+        self._offsets = dict(offsets or {})  # of each partition: the message after those of earlier polls
+        self._latest: list[tuple[int, str, int]] = []  # of each message of the latest poll: its end, where to go on
         server, topic, start = _parts(url)
         try:
             import kafka
@@ -41,10 +47,39 @@ class KafkaSource:
             ) from None
         try:
             self._consumer: Any = kafka.KafkaConsumer(
-                topic, bootstrap_servers=server, auto_offset_reset=start, enable_auto_commit=False
+                *([] if self._offsets else [topic]),
+                bootstrap_servers=server,
+                auto_offset_reset=start,
+                enable_auto_commit=False,
             )
+            if self._offsets:
+                self._go_on(kafka.TopicPartition, topic)
         except kafka.errors.KafkaError as error:
             raise StreamError(url, None, None, "must be a topic of a broker that answers", f'"{error}"') from error
+
+    def _go_on(self, named: Any, topic: str) -> None:
+        """Begin each partition where it was left; one that is new, with its first message."""
+        numbers = self._consumer.partitions_for_topic(topic) or set()
+        partitions = {str(number): named(topic, number) for number in sorted(numbers | set(map(int, self._offsets)))}
+        self._consumer.assign(list(partitions.values()))
+        for number, partition in partitions.items():
+            if number in self._offsets:
+                self._consumer.seek(partition, self._offsets[number])
+            else:
+                self._consumer.seek_to_beginning(partition)
+
+    def offsets_at(self, position: int | None) -> dict[str, int]:
+        """Where each partition goes on after so many bytes of what was read."""
+        offsets = dict(self._offsets)
+        for end, partition, following in self._latest:
+            if position is None or end <= position:
+                offsets[partition] = following
+        return offsets
+
+    @property
+    def beginning(self) -> bytes:
+        """The first messages, by which a format is told."""
+        return self.peek()
 
     def __enter__(self) -> KafkaSource:
         return self
@@ -71,16 +106,24 @@ class KafkaSource:
         quiet = 0
         while True:
             batches = self._consumer.poll(timeout_ms=_POLL_MILLISECONDS)
-            values = [message.value for messages in batches.values() for message in messages if message.value]
-            if values:
-                # A line end inside of a message is a blank to JSON; as a line end it would cut the message in two.
-                data = b"".join(value.replace(b"\n", b" ") + b"\n" for value in values)
-                self.position += len(data)
-                return data
+            messages = [message for found in batches.values() for message in found]
+            if messages:
+                # Whoever asks for more has worked through what there was.
+                self._offsets, self._latest = self.offsets_at(None), []
+                data = b"".join(map(self._line_of, messages))
+                if data:
+                    return data
             if self._waiting is None:
                 quiet += 1
             if quiet == _QUIET_POLLS or (self._waiting is not None and not self._waiting()):
                 return b""
+
+    def _line_of(self, message: Any) -> bytes:
+        # A line end inside of a message is a blank to JSON; as a line end it would cut the message in two.
+        line = message.value.replace(b"\n", b" ") + b"\n" if message.value else b""
+        self.position += len(line)
+        self._latest.append((self.position, str(message.partition), message.offset + 1))
+        return line
 
 
 def _parts(url: str) -> tuple[str, str, str]:

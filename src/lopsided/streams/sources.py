@@ -10,10 +10,11 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from lopsided.streams.bookmarks import HEAD_BYTES, Bookmark, changed, marked
 from lopsided.streams.errors import StreamError
 
 STANDARD_INPUT = "-"
@@ -24,6 +25,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MAGIC_BYTES = 8
 _PEEKED_BYTES = 1 << 16
+_PASSED_AT_ONCE = 1 << 20
 _PATIENCE = 0.02  # seconds that a pipe may pause before what came is worked on
 _BETWEEN_LOOKS = 0.1  # seconds between two looks at a file that may grow
 
@@ -86,6 +88,74 @@ class ByteSource:
             self._ahead = self._read(_PEEKED_BYTES)
         return self._ahead
 
+    def go_on_from(self, mark: Bookmark) -> bool:
+        """Pass what was read before without looking at rows; whether there is more of it, or refuse another content.
+
+        Standard input that begins otherwise is another one: it is read from its start, and `offset` stays 0.
+        """
+        offset = mark.offset or 0
+        start = self._exactly(mark.heads[-1][0])
+        if marked(start) != mark.heads[-1]:
+            if self.total is not None:
+                raise changed(self.name, "another beginning")
+            shorter = [head for head in mark.heads if head[0] <= len(start)]
+            if len(start) < mark.heads[-1][0] and shorter and marked(start[: shorter[-1][0]]) == shorter[-1]:
+                raise changed(self.name, "less than that")
+            self._ahead = start + self._ahead
+            self.is_another = True
+            return True
+        if self.total is not None and self._bytes is self._file and self.total < offset:
+            raise changed(self.name, "less than that")
+        to_tail = offset - mark.tail[0]
+        if self._bytes is self._file and self._file.seekable() and len(start) == HEAD_BYTES:
+            self._ahead = b""
+            self._file.seek(to_tail)
+            tail = self._exactly(mark.tail[0])
+        else:
+            passed = len(start)
+            while passed < to_tail and (data := self._taken(min(_PASSED_AT_ONCE, to_tail - passed))):
+                passed += len(data)
+            tail = start[to_tail:]  # a head that reaches into the tail has been read already
+            tail += self._exactly(mark.tail[0] - len(tail))
+        if marked(tail) != mark.tail:
+            raise changed(self.name, "less than that" if len(tail) < mark.tail[0] else "other rows in between")
+        self.offset = offset
+        return self.may_wait or bool(self.peek())
+
+    def begins_with(self, head: tuple[int, str]) -> bool:
+        """Whether the first bytes have this length and digest; `read` gives them again."""
+        start = self._exactly(head[0])
+        self._ahead = start + self._ahead
+        return marked(start) == head
+
+    @property
+    def beginning(self) -> bytes:
+        """The first bytes, by which a format is told, wherever reading goes on."""
+        return self.first if self.offset else self.peek()
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether bytes are uncompressed on the way."""
+        return self._bytes is not self._file
+
+    def _exactly(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end; a pipe is waited for."""
+        parts, missing = [], size
+        while missing > 0 and (data := self._taken(missing)):
+            parts.append(data)
+            missing -= len(data)
+        return b"".join(parts)
+
+    def _taken(self, size: int) -> bytes:
+        data = self.read(size)
+        if len(data) > size:  # of a pipe that had more ahead
+            data, self._ahead = data[:size], data[size:] + self._ahead
+        return data
+
+    is_another = False  # a pipe that begins otherwise than the one that was read before
+    offset = 0  # bytes, uncompressed, that were passed because they had been read before
+    first = b""  # the first bytes, uncompressed, by which the source is recognised
+
     def read(self, size: int) -> bytes:
         """Up to so many bytes, at least one; none at all only at the end."""
         if not self._ahead:
@@ -103,6 +173,8 @@ class ByteSource:
                 rule = "must be readable to the end"
                 raise StreamError(self.name, None, None, rule, f'"{error}"') from error
             if data or self._waiting is None or not self._waiting():
+                if len(self.first) < HEAD_BYTES:
+                    self.first += data[: HEAD_BYTES - len(self.first)]
                 return bytes(data)
 
     _read_of_pipe = 0
@@ -240,12 +312,12 @@ class Sources:
         if not done:
             raise StreamError(path, None, None, "must hold files", "an empty directory")
 
-    def open(self, path: str) -> Any:
-        """One of them as bytes."""
+    def open(self, path: str, offsets: Mapping[str, int] | None = None) -> Any:
+        """One of them as bytes; a topic from these offsets of its partitions on."""
         if path.startswith(KAFKA):
             from lopsided.streams.kafka import KafkaSource
 
-            return KafkaSource(path, self._wait_for_more if self.follow else None)
+            return KafkaSource(path, self._wait_for_more if self.follow else None, offsets)
         return ByteSource(path, self._wait_for_more if self.follow else None)
 
     def _files(self) -> list[str]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines
+from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines, line_ends
+from lopsided.streams.bookmarks import Bookmark, Bookmarks, Place
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.file_stream import FileStream
 from lopsided.streams.labels import Spellings, spelled
@@ -17,13 +21,24 @@ from lopsided.streams.sources import ByteSource, Sources
 from lopsided.streams.tables import LIBSVM, format_of
 
 
-class SparseChunk(NamedTuple):
-    """Some rows: a CSR matrix, +1 and -1 for their labels, rows left out, and pairs left out beyond the width."""
+@dataclass
+class SparseChunk:
+    """Some rows: a CSR matrix, +1 and -1 for their labels, rows left out, and pairs left out beyond the width.
+
+    `after` and `mark` say how far one is when so many of these rows have been taken; they are asked for seldom.
+    """
 
     X: Any
     signs: Any
     bad: list[StreamError]
     n_beyond: int
+    after: Callable[[int], Place] | None
+    mark: Callable[[int], Bookmark] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.X.shape[0])
 
 
 class SparseStream(FileStream):
@@ -34,9 +49,17 @@ class SparseStream(FileStream):
     and counted; a 0 where indices count from 1 is an error.
     """
 
-    def __init__(self, sources: Sources, *, n_features: int | None = None, first_index: int | None = None) -> None:
-        super().__init__(sources)
-        self._source, self._rows = self._open(self._first_path())
+    def __init__(
+        self,
+        sources: Sources,
+        *,
+        n_features: int | None = None,
+        first_index: int | None = None,
+        bookmarks: Bookmarks | None = None,
+    ) -> None:
+        super().__init__(sources, bookmarks)
+        self._source = self._first()
+        self._rows = self._read()
         try:
             self._look_ahead(n_features, first_index)
         except BaseException:
@@ -44,6 +67,10 @@ class SparseStream(FileStream):
             raise
 
     def _look_ahead(self, n_features: int | None, first_index: int | None) -> None:
+        if self.going_on is not None:  # whoever goes on knows what the features are
+            self.n_features, self.first_index = n_features or 1, 1 if first_index is None else first_index
+            self.head_problem, self.head_labels, self.is_whole = None, [], False
+            return
         first = next(self._rows, None)
         if first is None or not (first.n_rows or first.bad):
             raise self._empty()
@@ -69,11 +96,12 @@ class SparseStream(FileStream):
         while True:
             for rows in self._rows:
                 self.sources.noticed()
-                yield self._chunk(rows, labels)
-            path = self._leave()
-            if path is None:
+                yield self._with_mark(self._chunk(rows, labels))
+            self._leave()
+            source = self._following()
+            if source is None:
                 return
-            self._source, self._rows = self._open(path)
+            self._source, self._rows = source, self._read(source)
 
     def _chunk(self, rows: SparseRows, labels: Spellings | None) -> SparseChunk:
         bad = list(rows.bad)
@@ -97,7 +125,10 @@ class SparseStream(FileStream):
         matrix, n_beyond = rows.matrix(self.n_features, self.first_index)
         if not kept.all():
             matrix, signs = matrix[kept], signs[kept]
-        return SparseChunk(matrix, signs, sorted(bad, key=lambda error: error.line or 0), n_beyond)
+        bad.sort(key=lambda error: error.line or 0)
+        # A line without an end is no block, and so no place: the next block knows where it is.
+        after = partial(_place_after, rows, np.flatnonzero(kept), bad) if rows.block.data else None
+        return SparseChunk(matrix, signs, bad, n_beyond, after)
 
     def _refused(self, rows: SparseRows, row: int, field: str | None, rule: str, got: str) -> StreamError:
         line, text = rows.line_of(row)
@@ -108,10 +139,22 @@ class SparseStream(FileStream):
     def _first_index(self, rows: SparseRows) -> int:
         return 0 if rows.indices.size and not rows.indices.min() else 1
 
-    def _open(self, path: str) -> tuple[ByteSource, Iterator[SparseRows]]:
-        source = self.sources.open(path)
-        if self._read_before and format_of(source, path) != LIBSVM:
+    def _read(self, source: ByteSource | None = None) -> Iterator[SparseRows]:
+        """The rows of the present file, which must be LIBSVM as the first one."""
+        if source is not None and format_of(source, self.path) != LIBSVM:
             source.close()
             rule = f"must be of the same format as {self.sources.paths[0]} (LIBSVM)"
             raise StreamError(source.name, None, None, rule, "a table")
-        return source, read_blocks(cut_at_lines(source, BLOCK_BYTES))
+        lines_before = 0 if self.going_on is None else self.going_on.line
+        return read_blocks(cut_at_lines(source or self._source, BLOCK_BYTES, lines_before=lines_before))
+
+
+def _place_after(rows: SparseRows, kept: NDArray[np.int64], bad: list[StreamError], n: int) -> Place:
+    """Where one is when so many of the good rows of a block have been taken."""
+    block = rows.block
+    if n == kept.size:
+        return block.place_at(len(block.data))
+    line = rows.line_of(int(kept[n - 1]))[0] if n else block.first_line - 1
+    ends = [0, *line_ends(block.data), len(block.data)]
+    place = block.place_at(ends[line - block.first_line + 1])
+    return place._replace(bad_ahead=sum((error.line or 0) > place.line for error in bad))

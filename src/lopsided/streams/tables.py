@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Protocol
 
-from lopsided.streams.blocks import BYTE_ORDER_MARK, cut_at_lines, cut_at_records
+from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, cut_at_lines, cut_at_records
+from lopsided.streams.bookmarks import Bookmarks
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError, shown_columns
@@ -60,10 +61,11 @@ class TableStream(FileStream):
         file_format: str | None = None,
         delimiter: str | None = None,
         head_rows: int = HEAD_ROWS,
+        bookmarks: Bookmarks | None = None,
     ) -> None:
-        super().__init__(sources)
+        super().__init__(sources, bookmarks)
         self._format, self._delimiter = file_format, delimiter
-        self._source, self._table = self._open(self._first_path())
+        self._source, self._table = self._as_open_table(self._first())
         try:
             self._look_ahead(head_rows)
         except BaseException:
@@ -75,9 +77,13 @@ class TableStream(FileStream):
         self.columns = self._table.columns
         self.format = self._table.format
         self.delimiter: str = getattr(self._table, "delimiter", ",")
-        self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
-        self.head_problem: StreamError | None = getattr(self._table, "head_problem", None)
-        self.is_whole = whole and self._next_path is None and not self.sources.follow
+        self.head: dict[str, list[Any]] = {}
+        self.head_problem: StreamError | None = None
+        self.is_whole = False
+        if self.going_on is None:  # whoever goes on knows what the columns are
+            self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
+            self.head_problem = getattr(self._table, "head_problem", None)
+            self.is_whole = whole and self._next_path is None and not self.sources.follow
 
     def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
         """All rows of all files."""
@@ -89,30 +95,32 @@ class TableStream(FileStream):
             for chunk in self._table.chunks(expected):
                 self.sources.noticed()
                 chunk.new_columns, new = new, []
-                yield chunk
-            path = self._leave()
-            if path is None:
+                yield self._with_mark(chunk)
+            self._leave()
+            source = self._following()
+            if source is None:
                 return
-            self._source, self._table = self._open(path)
+            self._source, self._table = self._as_open_table(source)
 
-    def _open(self, path: str) -> tuple[ByteSource, OpenTable]:
-        source = self.sources.open(path)
+    def _as_open_table(self, source: ByteSource) -> tuple[ByteSource, OpenTable]:
         try:
-            return source, self._as_table(source, path)
+            return source, self._as_table(source, self.path)
         except BaseException:
             source.close()
             raise
 
     def _as_table(self, source: ByteSource, path: str) -> OpenTable:
         file_format = self._format or format_of(source, path)
+        lines_before = 0 if self.going_on is None else self.going_on.line
         if file_format in (PARQUET, ARROW):
             from lopsided.streams.arrow_tables import ArrowTable
 
-            return ArrowTable.of(source, is_parquet=file_format == PARQUET)
+            return ArrowTable.of(source, is_parquet=file_format == PARQUET, rows_before=lines_before)
         if file_format == NDJSON:
             from lopsided.streams.json_tables import JsonTable
 
-            return JsonTable(source.name, cut_at_lines(source))
+            blocks = cut_at_lines(source, lines_before=lines_before)
+            return JsonTable(source.name, blocks, may_be_empty=self.going_on is not None)
         if file_format == LIBSVM:
             if source.total is None:
                 rule = "must be said to be of the format libsvm, because a pipe cannot be looked into beforehand"
@@ -123,8 +131,12 @@ class TableStream(FileStream):
 
         delimiter = self._delimiter or ("\t" if _suffix(path) in _TABBED else None)
         if delimiter is None:
-            delimiter = usual_delimiter(source.peek())
-        return CsvTable(source.name, cut_at_records(source, delimiter), delimiter)
+            delimiter = usual_delimiter(source.beginning)
+        blocks = cut_at_records(source, delimiter, lines_before=lines_before)
+        if not source.offset:
+            return CsvTable(source.name, blocks, delimiter)
+        start = Block(source.name, 1, source.first[: source.first.rfind(b"\n") + 1])
+        return CsvTable(source.name, iter([start]), delimiter, going_on=blocks)
 
     def _check_columns(self, expected: Sequence[Expected]) -> None:
         here = getattr(self._table, "all_columns", self._table.columns)
@@ -143,7 +155,7 @@ def format_of(source: ByteSource, path: str) -> str:
     known = _SUFFIXES.get(_suffix(path))
     if known is not None:
         return known
-    start = source.peek().removeprefix(BYTE_ORDER_MARK).lstrip()
+    start = source.beginning.removeprefix(BYTE_ORDER_MARK).lstrip()
     if start.startswith(b"{"):
         return NDJSON
     if _ARRAY.match(start):

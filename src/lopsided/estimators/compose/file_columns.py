@@ -110,6 +110,8 @@ def _kind(cells: Sequence[Any]) -> str | None:
 def _columns_of_numbers(model: Any, kinds: Mapping[str, str | None], source: str) -> list[str]:
     """As many columns of numbers as there are features, in the order of the file."""
     wanted = model.n_features_in_
+    if not kinds:  # nothing to read, or no longer: whatever the columns are called
+        return [f"x{number}" for number in range(wanted)]
     # A file without rows shows no kinds: whatever it holds may be numbers.
     found = [name for name, kind in kinds.items() if kind in (NUMBER, FLAG)] or [
         name for name, kind in kinds.items() if kind is None

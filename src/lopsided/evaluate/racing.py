@@ -1,0 +1,180 @@
+"""Many learners on one pass through a stream, the worse half dropped again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from lopsided.constraints import ParameterError
+from lopsided.labels import LabelMap, Signs
+from lopsided.late import Delay, LateLearner, Unlabelled
+from lopsided.late.door import signs_of
+from lopsided.metrics import AUPRC, AUROC
+
+FIRST_CUT = 1000  # rows; then at every doubling of them
+FEWEST_POSITIVES = 20  # before anybody is dropped
+FINALISTS = 2
+
+Measure = Literal["auroc", "auprc"]
+
+
+class Racer:
+    """A learner in a race: its model, the areas of its progressive scores so far, and how far it has come.
+
+    `entrant` is whatever tells it from the others.
+    """
+
+    def __init__(self, model: Any, entrant: Any = None) -> None:
+        self.model = model
+        self.entrant = model if entrant is None else entrant
+        self.n_rows = 0
+        self.is_in = True
+        self.metrics = {"auroc": AUROC(), "auprc": AUPRC(interpolation="step")}
+        self._late: LateLearner | None = None
+
+    def enter(self, **rules: Any) -> None:
+        """Take part under the rules for late labels."""
+        self._late = LateLearner(self.model, **rules)
+
+    def step(self, X: Any, y: Signs, times: Any) -> None:
+        """Score and learn some rows."""
+        assert self._late is not None
+        scores = self._late.progressive_scores(X, y, times=times)
+        judged = ~np.isnan(y)
+        for metric in self.metrics.values():
+            metric.update_many(np.asarray(y[judged] > 0), scores[judged])
+        self.n_rows += scores.size
+
+    def finish(self) -> None:
+        """Learn what still waits for its label."""
+        assert self._late is not None
+        self._late.finish()
+
+    def value(self, measure: str) -> float:
+        """Its area so far; -1 while that is not defined."""
+        value = self.metrics[measure].value
+        return value if value == value else -1.0
+
+
+class Race:
+    """Lets learners run on the same rows; used in a `with` statement, at whose end they have learned all rows.
+
+    All score and learn the same rows. After 1,000 rows with 20 positives, and at every doubling of the rows, the worse
+    half is dropped, until two run to the end. The figures are progressive: nobody has seen a row before scoring it; but
+    the best of many looks a little better than it is.
+
+    Parameters
+    ----------
+    entrants : learners, or `Racer`s.
+    measure : what decides, over all rows so far: the area under the ROC or the precision-recall curve.
+    classes : the two labels, unless the first rows show them.
+    delay, unlabelled : labels that come late, as in `lopsided.late.LateLearner`.
+    jobs : threads.
+
+    Attributes
+    ----------
+    racers, n_rows, positives : all that take part; rows and positive rows so far.
+    """
+
+    def __init__(
+        self,
+        entrants: Sequence[Any],
+        *,
+        measure: Measure = "auroc",
+        classes: Any = None,
+        delay: Delay | str | int | None = None,
+        unlabelled: Unlabelled | str | None = None,
+        jobs: int = 1,
+    ) -> None:
+        self.racers = [entrant if isinstance(entrant, Racer) else Racer(entrant) for entrant in entrants]
+        self.measure = measure
+        self.n_rows = self.positives = 0
+        self._next_cut = FIRST_CUT
+        self._classes = classes
+        self._labels: LabelMap | None = None
+        self._threads = ThreadPoolExecutor(jobs)
+        for racer in self.racers:
+            racer.enter(delay=delay, unlabelled=unlabelled, classes=classes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: BaseException | TracebackType | None) -> None:
+        if kind is None:
+            self._each(Racer.finish)
+        self._threads.shutdown()
+
+    @property
+    def running(self) -> list[Racer]:
+        """Those that have not been dropped."""
+        return [racer for racer in self.racers if racer.is_in]
+
+    @property
+    def ranking(self) -> list[Racer]:
+        """All, the best first: who came further is better."""
+        return sorted(self.racers, key=lambda racer: (-racer.n_rows, -racer.value(self.measure)))
+
+    @property
+    def best_value(self) -> float:
+        """The best area so far."""
+        return max(racer.value(self.measure) for racer in self.running)
+
+    def step(self, X: Any, y: Any, times: Any = None) -> None:
+        """Let all that are left score and learn some rows."""
+        pos_label = getattr(self.racers[0].model, "pos_label", None)
+        signs, labels = signs_of(y, X.shape[0], self._labels, self._classes, pos_label)
+        if labels is None:
+            raise ParameterError("The 'classes' of a race must be named if its first rows have no labels. Got None.")
+        self._labels, start = labels, 0
+        while start < signs.size:
+            # Rows are cut where a decision is due, so that it does not depend on the pieces in which they come.
+            stop = min(signs.size, start + self._next_cut - self.n_rows)
+            rows = slice(start, stop)
+            y, when = Signs.of(signs[rows], labels), None if times is None else times[rows]
+            self._each(partial(Racer.step, X=X[rows], y=y, times=when))
+            self.n_rows += stop - start
+            self.positives += int(np.count_nonzero(signs[rows] > 0))
+            start = stop
+            if self.n_rows == self._next_cut:
+                self._next_cut *= 2
+                if self.positives >= FEWEST_POSITIVES:
+                    self._drop_worse_half()
+
+    def _each(self, work: Callable[[Racer], None]) -> None:
+        list(self._threads.map(work, self.running))
+
+    def _drop_worse_half(self) -> None:
+        left = sorted(self.running, key=lambda racer: -racer.value(self.measure))
+        for racer in left[max(FINALISTS, (len(left) + 1) // 2) :]:
+            racer.is_in = False
+
+
+def race(
+    entrants: Sequence[Any],
+    batches: Iterable[tuple[Any, ...]],
+    *,
+    progress: Callable[[Race], None] | None = None,
+    **rules: Any,
+) -> list[Racer]:
+    """Run a `Race` over batches (X, y) or (X, y, times); the racers, the best first. `progress` is called after each.
+
+    >>> from lopsided import KOIL
+    >>> from lopsided.datasets import four_clusters
+    >>> from lopsided.evaluate import draw_candidates, race, Racer
+    >>> stream = four_clusters(200, 800, random_state=0)
+    >>> racers = [Racer(one.built(random_state=0), one) for one in draw_candidates(2, 8, kinds={"koil": KOIL})]
+    >>> first, *others = race(racers, [(stream.X, stream.y)])
+    >>> first.entrant.settings, round(first.value("auroc"), 3)
+    ({'gamma': 5.0, 'C': 1.0, 'learning_rate': 0.01}, 0.912)
+    """
+    with Race(entrants, **rules) as running:
+        for batch in batches:
+            running.step(*batch)
+            if progress is not None:
+                progress(running)
+    return running.ranking
