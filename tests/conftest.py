@@ -1,4 +1,4 @@
-"""Settings of all tests: generated examples are the same in every run."""
+"""Settings of all tests: generated examples are the same in every run, and what takes long starts first."""
 
 from hypothesis import HealthCheck, settings
 
@@ -10,3 +10,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)

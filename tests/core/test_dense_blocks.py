@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from lopsided import BOGD, BPAS, OSKL, RBP, SPA, Forgetron, KernelOGD, KernelPA, ProjectronPP
-from lopsided.estimators import online_kernel
+from lopsided.estimators.kernel import online_kernel
 from lopsided.estimators.kernel.dense_blocks import BLOCK
 
 LEARNERS = [

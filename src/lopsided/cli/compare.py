@@ -128,7 +128,7 @@ def _entrants(learners: tuple[str, ...]) -> dict[str, tuple[Any, dict[str, Any]]
         parameters = parsed_settings(
             kind, [part for part in settings.split(",") if part], asked_by=f"What follows the colon in {text}"
         )
-        kind(**parameters)._check_parameters()
+        kind(**parameters).check_parameters()
         entrants[text] = kind, parameters
     return entrants
 

@@ -76,9 +76,7 @@ class Contest:
 
     def compile_ahead(self, announce: Callable[[str], None]) -> None:
         """Compile the kernel learner before the clock runs."""
-        compile_ahead(
-            kernel_learner(), np.array([0, 1]), n_features=self.data.n_features, answers=True, announce=announce
-        )
+        compile_ahead(kernel_learner(), [0, 1], n_features=self.data.n_features, announce=announce)
 
     def run(self) -> None:
         """Let every learner go through the stream."""

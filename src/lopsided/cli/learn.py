@@ -138,6 +138,9 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
             raise ParameterError(
                 f"The option {option} must not be changed with --resume, whose model has it{had}, got {value!r}."
             )
+    if not hasattr(model, "partial_fit"):
+        name = type(model).__name__
+        raise ParameterError(f"The model {path} must learn row by row to go on, got a {name}, which is fitted once.")
     return model, attached
 
 

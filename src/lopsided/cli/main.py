@@ -43,6 +43,7 @@ COMMANDS: dict[str, Entry] = {
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
     "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
+    "warm-up": Entry("lopsided.cli.warm_up", "warm_up", "Compile for this machine now, not at the first use."),
 }
 
 

@@ -1,0 +1,51 @@
+"""The built wheel, installed alone in an empty environment: what a user gets who has neither this folder nor extras."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+# Nothing of this environment: neither its packages nor its settings.
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_", "PYTEST"))}
+
+
+def run(*command, cwd):
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=CLEAN, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def lopsided(tmp_path_factory):
+    """The command of an environment that holds the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+    run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
+    (wheel,) = folder.glob("*.whl")
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "empty", cwd=folder)
+    python = folder / "empty" / "bin" / "python"
+    run(*pip, "--python", python, "install", wheel, cwd=folder)
+    return lambda *arguments: run(python.with_name("lopsided"), *arguments, cwd=folder)
+
+
+@pytest.mark.long
+def test_the_wheel_alone_runs_the_demo_and_learns_scores_and_explains(lopsided, tmp_path):
+    assert "KOIL" in lopsided("demo")
+    payments, model, scored = tmp_path / "payments.csv", tmp_path / "model", tmp_path / "scored.csv"
+    with payments.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["amount", "country", "fraud"])
+        for i in range(300):
+            rows.writerow([10 * (i % 7) + 90 * (i % 10 == 0), ["NO", "SE", "XX"][i % 3], int(i % 10 == 0)])
+    lopsided("learn", payments, "--label", "fraud", "--output", model)
+    lopsided("score", model, payments, "--output", scored)
+    with scored.open() as file:
+        scores = [float(row["score"]) for row in csv.DictReader(file)]
+    assert len(scores) == 300
+    explained = json.loads(lopsided("explain", model, payments, "--row", 1, "--json"))
+    assert explained["score"] == pytest.approx(scores[0])
