@@ -62,7 +62,7 @@ def test_commands_in_it_exist(page):
     from lopsided.cli.main import COMMANDS
 
     text = (DOCS / page).read_text()
-    assert set(re.findall(r"(?:^|`|\| )lopsided ([a-z]+)\b", text, re.MULTILINE)) <= set(COMMANDS)
+    assert set(re.findall(r"(?:^|`|\| )lopsided ([a-z-]+)\b", text, re.MULTILINE)) <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("page", PAGES)

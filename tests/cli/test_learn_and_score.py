@@ -300,7 +300,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
         ),
         (["learn", "payments.csv", "--resume", "people.csv"], "must be a model written by lopsided's save"),
         (["learn", "payments.csv", "--resume", "payments.csv"], "--resume must not be one of the files"),
-        (["score", "python", "payments.csv"], "must know the columns of its files"),
+        (["score", "python", "payments.csv"], "must be a finite number and must not be missing, got nothing"),
         (["score", "sparse", "payments.csv"], "must be LIBSVM as the model has learned from, got a table"),
         (["score", "saved", "people.csv"], "must hold the column 'amount', got only x1, x2, kind"),
         (["score", "saved", "payments.csv", "-o", "payments.csv"], "must not be one of the files that are read"),

@@ -9,8 +9,8 @@ import pytest
 
 import lopsided as lp
 from cli.payments import payment_rows
-from lopsided.cli.anatomy import expansions_of, parts_of_score
 from lopsided.encoding import infer_schema
+from lopsided.inspection import explain, kernel_sums_of
 
 COLUMNS = ("amount", "country", "kind")
 
@@ -52,7 +52,7 @@ def test_inspect_says_what_a_model_is_made_of(lopsided, tmp_path):
     assert columns["amount"] is None or columns["amount"] == pytest.approx(vector[0], rel=1e-5)
     assert set(columns["country"]) <= {"NO", "SE", "DK", "XX"}
     text = lopsided("inspect", "m").stdout
-    assert "bad is looked for, ok is the other" in text and "country  category, hashed into 8 columns" in text
+    assert "bad is the positive label, ok the other" in text and "country  category, hashed into 8 columns" in text
     assert ", the budget is 100 a class" in text
 
 
@@ -93,12 +93,12 @@ def test_a_vector_is_of_the_class_of_its_row_whatever_its_weight(learner):
     signs = dict(zip(zip(*rows.values(), strict=True), 2 * y - 1, strict=True))
     model = lp.TablePipeline(infer_schema(rows), "none", learner(random_state=0)).partial_fit(rows, y)
     n_vectors = 0
-    for expansion in expansions_of(model):
-        assert [signs[tuple(vector)] for vector in expansion.vectors.tolist()] == expansion.signs.tolist()
-        n_vectors += expansion.signs.size
+    for terms in kernel_sums_of(model):
+        assert [signs[tuple(vector)] for vector in terms.vectors.tolist()] == terms.signs.tolist()
+        n_vectors += terms.signs.size
     assert n_vectors == model.n_support_ > 0
     if learner is lp.Projectron:
-        _, parts = parts_of_score(model, np.zeros((1, 2)))
+        parts = explain(model, np.zeros(2)).parts
         named = {tuple(part.columns.values()): part.name for part in parts}
         rounded = {tuple(float(f"{x:.6g}") for x in row): sign for row, sign in signs.items()}
         assert named == {row: "like" if rounded[row] > 0 else "unlike" for row in named}

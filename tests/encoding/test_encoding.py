@@ -240,3 +240,23 @@ def test_sparse_rows_with_and_without_scales(tmp_path):
         assert again.first_index == 0
         x = X.toarray()[3]
         assert again.learn_one(x, 1).score_one(x) == pytest.approx(same.learn_one(x, 1).score_one(x), abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["", "NaN", None, math.nan])
+def test_a_required_number_must_not_be_missing(missing):
+    schema = Schema((Column("a", "number", required=True), Column("b", "number")))
+    assert Schema.from_json(schema.to_json()) == schema
+    encoder = TableEncoder(schema)
+    assert np.isnan(encoder.matrix(encoder.columns_of({"a": [1.0], "b": [missing]}))[0, 1])
+    with pytest.raises(ValueError, match="Column 'a' in row 1 of the table must be a finite number and must not"):
+        encoder.columns_of({"a": [1.0, missing], "b": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="Column 'a' of the row must be a finite number and must not be missing, got "):
+        encoder.row({"a": missing, "b": 1.0}, np.zeros(2))
+    with pytest.raises(SchemaError, match="The feature 'a' in row 0 of the encoded rows must be a finite"):
+        encoder.checked_rows(np.array([[np.nan, np.nan]]))
+
+
+def test_schemas_without_required_columns_are_written_as_before():
+    assert set(infer_schema({"a": [1.0]}).to_json()["columns"][0]) == {
+        "name", "kind", "width", "may_miss", "has_hours", "known",
+    }  # fmt: skip

@@ -76,9 +76,7 @@ class Contest:
 
     def compile_ahead(self, announce: Callable[[str], None]) -> None:
         """Compile the kernel learner before the clock runs."""
-        compile_ahead(
-            kernel_learner(), np.array([0, 1]), n_features=self.data.n_features, answers=True, announce=announce
-        )
+        compile_ahead(kernel_learner(), [0, 1], n_features=self.data.n_features, announce=announce)
 
     def run(self) -> None:
         """Let every learner go through the stream."""
@@ -129,7 +127,7 @@ def contests(notice: Callable[[str], None]) -> list[Contest]:
     try:
         sets.append(load_keel(_REAL_SET))
     except ModuleNotFoundError as error:
-        notice(f"Going on without the real set {_REAL_SET}. {error}")
+        notice(f"Continuing without the real set {_REAL_SET}. {error}")
     sets.append(four_clusters(random_state=_SEED))
     return [Contest(data) for data in sets]
 

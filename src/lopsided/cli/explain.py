@@ -10,8 +10,7 @@ import click
 from lopsided.cli.options import reading, with_config, with_json
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from lopsided.inspection import Explanation, Part
 
 
 @click.command()
@@ -23,70 +22,80 @@ if TYPE_CHECKING:
 @with_config
 @with_json
 def explain(model: str, what: str, row: int | None, top: int, as_json: bool, **options: Any) -> None:
-    """Take the score of one row apart: which remembered examples speak for the label, and which against it.
+    """Explain the score of one row: which remembered examples speak for the positive label, and which against it.
 
-    ROW is a JSON object of columns, such as '{"amount": 17.5, "country": "NO"}'; or FILE with --row N. The score of a
-    kernel learner is a sum over its support vectors of weight times similarity (1 for the same, 0 for nothing in
-    common); that of a linear one a sum over features of weight times value. Nothing is approximated.
+    ROW is a JSON object of columns, such as '{"amount": 17.5, "country": "NO"}', or, for a model that has learned from
+    an array, a JSON list of its numbers; or FILE with --row N. The score of a kernel learner is a sum over its support
+    vectors of weight times similarity (1 for the same, 0 for nothing in common); that of a linear one a sum over
+    features of weight times value; that of a pool a sum over its members. Nothing is approximated.
     """
-    from lopsided.cli.anatomy import columns_in_words, parts_of_score
-    from lopsided.cli.models import as_json as plain
     from lopsided.cli.saved import load_for_files
+    from lopsided.inspection import explain as explained
 
     ranker = load_for_files(model)
-    X = _from_json(ranker, what) if what.lstrip().startswith("{") else _from_file(ranker, what, row, options)
-    raw, parts = parts_of_score(ranker, X)
-    score = raw - ranker.threshold_
-    probability = float(ranker.answer(X).probability[0])
-    label = ranker.answer(X).decision[0]
-    rest = parts[top:]
+    is_json = what.lstrip().startswith(("{", "["))
+    X, names = _from_json(ranker, what) if is_json else _from_file(ranker, what, row, options)
+    explanation = explained(ranker, X, names=names)
     if as_json:
-        shown = [
-            {"amount": p.amount, "name": p.name, "weight": p.weight, "times": p.times, "columns": plain(p.columns)}
-            for p in parts[:top]
-        ]
-        others = {"terms": len(rest), "amount": sum(part.amount for part in rest)}
-        facts = {"score": score, "probability": probability, "predicted": plain(label), "threshold": ranker.threshold_}
-        click.echo(json.dumps({"model": model, **facts, "parts": shown, "rest": others}))
+        click.echo(json.dumps({"model": model, **explanation.to_json(top)}))
         return
-    click.echo(f"score        {score:+.6g}, so {label} (probability of {ranker._labels.positive}: {probability:.3f})")
-    if ranker.threshold_:
-        click.echo(f"threshold    {ranker.threshold_:+.6g}, taken off the sum below")
-    for part in parts[:top]:
-        if part.columns is None:
-            click.echo(f"{part.amount:+12.6f} = {part.weight:+.4f} x {part.times:.4f}  {part.name}")
-        else:
-            kind = ranker._labels.positive if part.name == "like" else ranker._labels.negative
-            columns = columns_in_words(part.columns)
-            click.echo(
-                f"{part.amount:+12.6f} = {part.weight:+.4f} x similarity {part.times:.4f} to one of {kind}: {columns}"
-            )
-    if rest:
-        click.echo(
-            f"{sum(part.amount for part in rest):+12.6f}   {len(rest):,} smaller term{'s' * (len(rest) > 1)} together"
-        )
+    for line in _lines(explanation, top):
+        click.echo(line)
 
 
-def _from_json(model: Any, text: str) -> Any:
+def _lines(explanation: Explanation, top: int) -> list[str]:
+    lines = [
+        f"score        {explanation.score:+.6g}, so {explanation.decision} "
+        f"(probability of {explanation.positive}: {explanation.probability:.3f})"
+    ]
+    if explanation.threshold:
+        lines.append(f"threshold    {explanation.threshold:+.6g}, taken off the sum below")
+    lines += [_line(part, explanation) for part in explanation.parts[:top]]
+    terms, amount = explanation.rest(top)
+    if terms:
+        lines.append(f"{amount:+12.6f}   {terms:,} smaller term{'s' * (terms > 1)} together")
+    return lines
+
+
+def _line(part: Part, explanation: Explanation) -> str:
+    from lopsided.inspection import columns_in_words
+
+    if part.columns is None:
+        return f"{part.amount:+12.6f} = {part.weight:+.4f} x {part.times:.4f}  {part.name}"
+    kind = explanation.positive if part.is_positive else explanation.negative
+    words = columns_in_words(part.columns)
+    return f"{part.amount:+12.6f} = {part.weight:+.4f} x similarity {part.times:.4f} to one of {kind}: {words}"
+
+
+def _from_json(model: Any, text: str) -> tuple[Any, list[str] | None]:
+    """The row that a JSON text is, encoded, and what its features are called if the model does not know."""
     from lopsided.constraints import ParameterError
+    from lopsided.estimators.compose.file_columns import encoded_rows, knows_its_columns, reads_tables
     from lopsided.streams import StreamError
 
     try:
         row = json.loads(text)
     except ValueError as error:
         raise ParameterError(f"The row to explain must be a JSON object, got {text!r}: {error}.") from None
-    if not hasattr(model, "schema"):
+    if not reads_tables(model):
         raise ParameterError(
             "The row to explain must be one of a LIBSVM file, as the model has learned from, got JSON."
         )
+    if isinstance(row, list):
+        if knows_its_columns(model):
+            raise ParameterError("The row to explain must be a JSON object of the model's columns, got a list.")
+        row = {f"x{number}": cell for number, cell in enumerate(row)}
     try:
-        return model._matrix([row])
+        encoded = encoded_rows(model, [row], "the row to explain")
     except StreamError as error:  # which numbers the rows of a table, where there is only one
         raise StreamError("the row to explain", None, error.field, error.rule, error.got) from None
+    return encoded, None if knows_its_columns(model) else list(row)
 
 
-def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) -> npt.NDArray[np.float64]:
+def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) -> tuple[Any, list[str] | None]:
+    """The row of a file by its number, and what its features are called if the model does not know."""
     from lopsided.cli.feed import Reading, open_feed, tell
+    from lopsided.estimators.compose.file_columns import knows_its_columns
     from lopsided.feeds.passed_rows import PassedRows
     from lopsided.streams import StreamError
 
@@ -96,11 +105,13 @@ def _from_file(model: Any, path: str, row: int | None, options: dict[str, Any]) 
     passed = feed.bad = PassedRows(options["on_error"], options["quarantine"], tell)
     before = 0
     with feed:
+        is_known = feed.schema is None or knows_its_columns(model)
+        names = None if is_known or feed.schema is None else [column.name for column in feed.schema.columns]
         for portion in feed:
             n_rows = portion.X.shape[0]
             if before + n_rows + len(passed.errors) >= row:
                 place = row - 1 - passed.before(row, path, feed.stream) - before
-                return portion.X[place : place + 1]
+                return portion.X[place : place + 1], names
             before += n_rows
     n_rows = before + len(passed.errors)
     if n_rows >= row:

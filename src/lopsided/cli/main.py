@@ -31,18 +31,19 @@ class Entry(NamedTuple):
 
 COMMANDS: dict[str, Entry] = {
     "compare": Entry("lopsided.cli.compare", "compare", "Learners, and their competitors, side by side on data sets."),
-    "completion": Entry("lopsided.cli.completion", "completion", "Print what a shell needs to complete this command."),
+    "completion": Entry("lopsided.cli.completion", "completion", "Print a completion script for your shell."),
     "datasets": Entry("lopsided.cli.datasets", "datasets", "List the data sets on this machine, and how to get more."),
     "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
-    "explain": Entry("lopsided.cli.explain", "explain", "Take one score apart into what speaks for it and against."),
+    "explain": Entry("lopsided.cli.explain", "explain", "Explain one score: what speaks for it, what against it."),
     "export": Entry("lopsided.cli.export", "export", "Write a saved model as ONNX, for programs without Python."),
-    "inspect": Entry("lopsided.cli.inspect", "inspect", "Say what a saved model is made of."),
+    "inspect": Entry("lopsided.cli.inspect", "inspect", "Show what a saved model is made of."),
     "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
-    "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Make a table of the papers again; compare it."),
+    "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Reproduce a published table and compare."),
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
     "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
+    "warm-up": Entry("lopsided.cli.warm_up", "warm_up", "Compile for this machine now, not at the first use."),
 }
 
 

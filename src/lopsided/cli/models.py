@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import learner_class, parsed_settings
 from lopsided.constraints import ParameterError
+from lopsided.plain_values import parameters_of
+from lopsided.plain_values import plain_value as as_json
+
+__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words"]
 
 
 def built_learner(name: str, settings: Sequence[str], pos_label: Any, seed: int) -> Any:
@@ -34,23 +37,5 @@ def built_model(learner: Any, scale: str | None, feed: Feed) -> Any:
 
 
 def scale_in_words(model: Any) -> str:
-    """What --scale was."""
-    return model.scaler if isinstance(model.scaler, str) else model._given_scaler().kind
-
-
-def as_json(value: Any) -> Any:
-    """A value as JSON has it: no nan, and objects such as kernels by their spelling."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, tuple | list):
-        return [as_json(part) for part in value]
-    if isinstance(value, dict):
-        return {str(name): as_json(part) for name, part in value.items()}
-    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
-
-
-def parameters_of(learner: Any) -> dict[str, Any]:
-    """The parameters of a learner for JSON."""
-    return {name: as_json(value) for name, value in learner.get_params(deep=False).items()}
+    """What --scale was: a model that does not scale is "none"."""
+    return str(getattr(model, "scale_kind", "none"))

@@ -1,4 +1,4 @@
-"""Models that were saved by `lopsided learn`, which know the columns of the files they learned from."""
+"""Models that were saved: by `lopsided learn`, or from Python by `save`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lopsided.constraints import ParameterError
 
 
 def load_for_files(path: str) -> Any:
-    """A model that can be fed with files."""
+    """A model that can be fed with files: by the columns that it knows, or else by rows of numbers."""
     return load_to_go_on(path)[0]
 
 
@@ -17,9 +17,6 @@ def load_to_go_on(path: str) -> tuple[Any, dict[str, Any]]:
     from lopsided.estimators.state.files import load_attached
 
     model, attached = load_attached(path)
-    if not (hasattr(model, "schema") or hasattr(model, "first_index")):
-        raise ParameterError(
-            f"The model {path} must know the columns of its files, as those of `lopsided learn` do, "
-            f"got a {type(model).__name__} saved from Python."
-        )
+    if not hasattr(model, "final_learner"):
+        raise ParameterError(f"The model {path} must be a learner, which gives scores, got {type(model).__name__}.")
     return model, attached

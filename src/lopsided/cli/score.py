@@ -41,9 +41,11 @@ def score(
 ) -> None:
     """Append three columns to every row: score, probability, predicted.
 
-    MODEL is a file that `lopsided learn` has written; FILE is of the kind it learned from (see `lopsided learn`), and
-    needs no label. The score ranks: larger means more likely the positive label; above 0 the row is predicted to have
-    it. The model does not change. Rows keep their order; with --on-error skip bad ones are missing.
+    MODEL is a file that `lopsided learn` or a learner's `save` has written; FILE is of the kind it learned from (see
+    `lopsided learn`), and needs no label. A model that has learned from a data frame finds its columns by name, one
+    that has learned from an array takes the columns of numbers in their order. The score ranks: larger means more
+    likely the positive label; above 0 the row is predicted to have it. The model does not change. Rows keep their
+    order; with --on-error skip bad ones are missing.
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import Interruptible

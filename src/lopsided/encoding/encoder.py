@@ -63,7 +63,7 @@ class TableEncoder:
         hashed = circles + sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
         places, first = [], 0
         for column in [*self._numbers, *(column for column in self.schema.columns if column.is_hashed)]:
-            expected = Expected(column.name, _EXPECTED[column.kind])
+            expected = _expected(column)
             if column.is_hashed:
                 places.append(_Place(column, expected, slice(hashed, hashed + column.width)))
                 hashed += column.width
@@ -76,10 +76,10 @@ class TableEncoder:
 
     def expected(self, labels: Spellings | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
-        result = [Expected(column.name, _EXPECTED[column.kind]) for column in self.schema.columns]
+        result = [_expected(column) for column in self.schema.columns]
         known = {column.name for column in self.schema.columns}
         if self.schema.time is not None and self.schema.time.name not in known:
-            result.append(Expected(self.schema.time.name, _EXPECTED[self.schema.time.kind]))
+            result.append(_expected(self.schema.time))
         if labels is not None and self.schema.label is not None:
             result.append(Expected(self.schema.label, cells.LABEL, labels))
         return result
@@ -139,7 +139,8 @@ class TableEncoder:
             raise SchemaError(f"Encoded rows must be numbers, got an array of {rows.dtype}.")
         result = np.asarray(rows, dtype=np.float64)
         wrong = ~(np.abs(result) <= LARGEST_FEATURE)
-        wrong[:, : self.n_numbers] &= ~np.isnan(result[:, : self.n_numbers])
+        may_miss = np.array([not column.required for column in self._numbers], dtype=np.bool_)
+        wrong[:, : self.n_numbers] &= ~(np.isnan(result[:, : self.n_numbers]) & may_miss)
         if wrong.any():
             row, place = np.argwhere(wrong)[0].tolist()
             raise SchemaError(
@@ -207,6 +208,10 @@ class _Place:
         result[self.columns.start] = value
         if self.missing is not None:
             result[self.missing] = math.isnan(value)
+
+
+def _expected(column: Column) -> Expected:
+    return Expected(column.name, _EXPECTED[column.kind], required=column.required)
 
 
 def _at_once(expected: Expected, values: Any) -> Any:

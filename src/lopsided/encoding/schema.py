@@ -24,7 +24,8 @@ class Column:
     `kind` is number, flag (true or false), category (one word), text (words) or date. A number or date with
     `may_miss` gets a second column that says when it is missing. `width` is the number of columns into which categories
     and texts are hashed, a power of two. `has_hours` says that dates have a time of day. `known` are categories of the
-    first rows, by which a hashed one can be called by its name again.
+    first rows, by which a hashed one can be called by its name again. A row without a number that is `required` is bad:
+    not every model can fill gaps.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Column:
     may_miss: bool = False
     has_hours: bool = False
     known: tuple[str, ...] = ()
+    required: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -122,7 +124,10 @@ class Schema:
 
 
 def _plain(column: Column) -> dict[str, Any]:
-    return asdict(column) | {"known": list(column.known)}
+    plain = asdict(column) | {"known": list(column.known)}
+    if not column.required:  # as model files have been written since before there were such columns
+        del plain["required"]
+    return plain
 
 
 def _column(values: Mapping[str, Any]) -> Column:
@@ -133,4 +138,5 @@ def _column(values: Mapping[str, Any]) -> Column:
         bool(values["may_miss"]),
         bool(values["has_hours"]),
         tuple(str(word) for word in values["known"]),
+        bool(values.get("required", False)),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lopsided.encoding import TableEncoder, infer_schema
+from lopsided.encoding import Schema, TableEncoder, infer_schema
 from lopsided.feeds.arguments import ArgumentError
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.feed import Feed, warn
@@ -83,7 +83,7 @@ def open_feed(
     bad = BadRows(on_error, None if quarantine is None else os.fspath(quarantine), tell)
     earlier = bookmarks or Bookmarks()
     if any(earlier) and model is None and not from_start:
-        raise ArgumentError("A feed that goes on must have a model, which knows the columns, got none.", "model")
+        raise ArgumentError("A feed that continues must have a model, which knows the columns, got none.", "model")
     known = None if from_start else earlier
     stream: Any
     if is_frame(source):
@@ -104,7 +104,7 @@ def open_feed(
         if is_sparse:
             feed = _sparse_feed(stream, bad, positive, model, labelled, tell)
         elif model is not None:
-            feed = _known_table(stream, bad, model, labelled, tell)
+            feed = _known_table(stream, bad, model, label, labelled=labelled, tell=tell)
         else:
             columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
             feed = _new_table(stream, bad, label, positive, columns, tell)
@@ -121,7 +121,7 @@ def _say_where_it_goes_on(feed: Feed) -> None:
     if getattr(feed.stream, "begins_anew", False):
         feed.note("standard input is another one than before, and is read from its start")
     elif mark is not None:
-        feed.note(f"{feed.stream.source_name} goes on after the {mark.rows:,} rows that were read before")
+        feed.note(f"{feed.stream.source_name} continues after the {mark.rows:,} rows that were read before")
 
 
 def _paths_of(source: Any) -> list[str]:
@@ -148,7 +148,7 @@ def _is_libsvm(sources: Sources, file_format: str | None, model: Any) -> bool:
     if file_format is not None:
         found = file_format == LIBSVM
     elif _is_pipe(first):
-        found = model is not None and not hasattr(model, "schema")  # a pipe cannot be looked into beforehand
+        found = model is not None and not _reads(model, is_sparse=False)  # a pipe cannot be looked into beforehand
     else:
         path = next(iter(Sources(sources.paths)), None)
         if path is None:
@@ -160,9 +160,17 @@ def _is_libsvm(sources: Sources, file_format: str | None, model: Any) -> bool:
 
 
 def _check_kind(name: str, is_sparse: bool, model: Any) -> None:
-    if model is not None and is_sparse == hasattr(model, "schema"):
+    if model is not None and not _reads(model, is_sparse=is_sparse):
         wanted, came = ("a table", "LIBSVM") if is_sparse else ("LIBSVM", "a table")
         raise StreamError(name, None, None, f"must be {wanted} as the model has learned from", came)
+
+
+def _reads(model: Any, *, is_sparse: bool) -> bool:
+    """Whether a model can be fed with LIBSVM files, or with tables."""
+    # Whoever has a model has imported Numba; a feed without one need not.
+    from lopsided.estimators.compose.file_columns import reads_sparse_files, reads_tables
+
+    return reads_sparse_files(model) if is_sparse else reads_tables(model)
 
 
 def _is_pipe(path: str) -> bool:
@@ -179,8 +187,8 @@ def _sparse_stream(
         raise StreamError(sources.paths[0], None, "the label column", rule, repr(label))
     if model is None:
         return SparseStream(sources, n_features=features)
-    width, first_index = model.n_features_in_, model.first_index
-    return SparseStream(sources, n_features=width, first_index=first_index, bookmarks=known)
+    first_index = getattr(model, "first_index", None)  # a model from Python has seen no file: this one tells
+    return SparseStream(sources, n_features=model.n_features_in_, first_index=first_index, bookmarks=known)
 
 
 def _sparse_feed(stream: Any, bad: BadRows, positive: str | None, model: Any, labelled: bool, tell: Tell) -> Feed:
@@ -190,14 +198,19 @@ def _sparse_feed(stream: Any, bad: BadRows, positive: str | None, model: Any, la
             labels = _labels_of(model) or find_labels(
                 stream.head_labels, positive, source=stream.name, column=None, complete=stream.is_whole
             )
-    # A model knows both, also where there is nothing to read.
-    knows = stream if model is None else model
+    # A model of `learn` knows both, also where there is nothing to read; one from Python knows only the width.
     width = stream.n_features if model is None else model.n_features_in_
-    return Feed(stream, bad, None, labels, knows.first_index, width, tell=tell)
+    first_index = getattr(model, "first_index", getattr(stream, "first_index", 1))
+    return Feed(stream, bad, None, labels, first_index, width, tell=tell)
 
 
-def _known_table(stream: Any, bad: BadRows, model: Any, labelled: bool, tell: Tell) -> Feed:
-    schema = model.schema
+def _known_table(stream: Any, bad: BadRows, model: Any, label: str | None, *, labelled: bool, tell: Tell) -> Feed:
+    from lopsided.estimators.compose.file_columns import schema_for
+
+    is_told = not labelled or not stream.columns or isinstance(getattr(model, "schema", None), Schema)
+    found = None if is_told else label_column(stream.columns, label, stream.name)
+    # A stream that has been read to its end before shows nothing.
+    schema = schema_for(model, stream.head if stream.columns else {}, stream.name, label=found)
     if labelled and stream.columns and schema.label not in stream.columns:
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))

@@ -26,7 +26,8 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data
     else:
-        X = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+        if not isinstance(X, EncodedRows):  # whose columns were found by the names of the model's features
+            X = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
         values = X
     if X.ndim != 2 or n_features not in (None, X.shape[1]):
         wanted = "a matrix" if n_features is None else f"rows of {n_features} features"

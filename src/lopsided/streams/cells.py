@@ -31,11 +31,12 @@ _SPELLED = (numbers.Number, np.bool_, np.datetime64, datetime.date, datetime.tim
 
 
 class Expected(NamedTuple):
-    """What a column must hold; `labels` for the label column alone."""
+    """What a column must hold; `labels` for the label column alone. A number that is `required` must not be missing."""
 
     name: str
     kind: str
     labels: Spellings | None = None
+    required: bool = False
 
 
 class WrongCellError(Exception):
@@ -202,10 +203,11 @@ class CheckedRows:
 
 def checked_cell(expectation: Expected, cell: Any) -> Any:
     """What a cell says, as its column holds it; WrongCellError if that is not what is expected."""
-    if expectation.kind == NUMBER:
-        return number_of(cell)
-    if expectation.kind == FLAG:
-        return flag_of(cell)
+    if expectation.kind in (NUMBER, FLAG):
+        number = number_of(cell) if expectation.kind == NUMBER else flag_of(cell)
+        if expectation.required and math.isnan(number):
+            raise WrongCellError("must be a finite number and must not be missing", _shown(cell))
+        return number
     if expectation.kind == DATE:
         return date_of(cell)
     if expectation.labels is not None:

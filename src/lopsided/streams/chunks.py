@@ -56,7 +56,10 @@ def column_at_once(expected: Expected, array: Any) -> Any:
     if isinstance(array, pa.ChunkedArray):  # without any rows
         array = pa.array([], type=array.type)
     if expected.kind in (NUMBER, FLAG):
-        return _numbers(array)
+        numbers = _numbers(array)
+        if expected.required and np.isnan(numbers).any():
+            raise NeedsCareError
+        return numbers
     if expected.kind == DATE:
         return _dates(array)
     if expected.kind == LABEL:

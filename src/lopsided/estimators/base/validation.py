@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
+from lopsided.encoding import EncodedRows
 from lopsided.labels import Signs
 
 _NO_INTEGERS = np.zeros(0, dtype=np.int64)
@@ -39,7 +40,10 @@ def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
     """X as a float64 array or CSR matrix of the right width, all finite; `first` records width and names."""
-    X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
+    if isinstance(X, EncodedRows) and not first and X.shape[1:] == (estimator.n_features_in_,):
+        X = check_array(X, dtype=np.float64)  # an encoder has found its columns by their names: none to compare
+    else:
+        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
     values = X.data if sp.issparse(X) else X
     if values.size and not max(values.max(), -values.min()) <= LARGEST_FEATURE:
         raise ValueError(
@@ -186,6 +190,13 @@ def as_rows(X: Any) -> Rows:
 def n_rows_of(rows: Rows) -> int:
     """How many examples there are."""
     return rows.starts.size - 1 if rows.starts.size else rows.dense.shape[0]
+
+
+def matrix_of(rows: Rows, n_features: int) -> Any:
+    """The rows as a user knows them: an array, or CSR."""
+    if not rows.starts.size:
+        return rows.dense
+    return sp.csr_array((rows.values, rows.features, rows.starts), shape=(n_rows_of(rows), n_features))
 
 
 def dense_rows(rows: Rows, n_features: int) -> Floats:

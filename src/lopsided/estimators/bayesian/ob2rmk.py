@@ -331,6 +331,12 @@ class OB2RMK(OnlineClassifier):
         return self._posterior.m_be[1:].copy()
 
     @property
+    def intercept_(self) -> float:
+        """<b>."""
+        self._check_started()
+        return float(self._posterior.m_be[0])
+
+    @property
     def n_support_(self) -> int:
         """How many support vectors there are."""
         self._check_started()

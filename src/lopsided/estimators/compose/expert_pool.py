@@ -343,6 +343,20 @@ class ExpertPool(OnlineClassifier):
         self._check_started()
         return measures_of(self._panel.experts, self._plan.experts)
 
+    def standardized_scores(self, X: Any) -> Floats:
+        """What the members say to each row as "weighted" counts it, (n_samples, members): (s_i - mean_i) / deviation_i.
+
+        By the moments of their scores so far; 0 for a member whose scores have not varied. Changes nothing.
+        """
+        self._check_started()
+        with self._alone:
+            rows = self._rows_of(X)
+            scores = self._for_all(lambda member: member._score(rows), validation.n_rows_of(rows))
+            count, mean, squares = self._panel.moments.copy()
+        varied = squares > 0.0
+        deviations = np.sqrt(np.divide(squares, count, out=np.ones_like(squares), where=varied))
+        return np.where(varied, (scores - mean) / deviations, 0.0)
+
     @property
     def best_(self) -> Any:
         """The member with the largest weight."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
 from lopsided.constraints import ParameterError
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.kernel.koil import KOIL
@@ -117,10 +119,14 @@ class StreamPipeline(OnlineClassifier):
         self.learner_._memory = self._memory
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
-        return self.learner_._learn(self.scaler_._scale(rows, learn=True), signs, weights, every_score=every_score)
+        return self.learner_._learn(self._prepared(rows, learn=True), signs, weights, every_score=every_score)
 
     def _score(self, rows: Rows) -> Floats:
-        return self.learner_._score(self.scaler_._scale(rows, learn=False))
+        return self.learner_._score(self._prepared(rows, learn=False))
+
+    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
+        """Rows as the learner gets them, each by what was known before it."""
+        return self.scaler_._scale(rows, learn=learn)
 
     # One example goes straight into the array from which the learner reads it.
 
@@ -170,7 +176,7 @@ class StreamPipeline(OnlineClassifier):
     @property
     def final_learner(self) -> Any:
         """The learner inside: as it learned, or as it was given before that."""
-        return self.learner_ if self._started else self._given_learner()
+        return (self.learner_ if self._started else self._given_learner()).final_learner
 
     def _prepare_for_one(self) -> None:
         super()._prepare_for_one()
@@ -224,6 +230,47 @@ class StreamPipeline(OnlineClassifier):
         """The learner's classes of them."""
         self._check_started()
         return self.learner_.support_signs_
+
+    # ---------------------------------------------------------------- looking inside
+
+    @property
+    def scale_kind(self) -> str:
+        """How numbers are scaled: "standard" or "minmax"."""
+        return self._given_scaler().kind
+
+    def prepared(self, X: Any) -> Any:
+        """Rows as the learner gets them, on the scale known so far: an array, or CSR for CSR. Changes nothing."""
+        self._check_started()
+        with self._alone:
+            rows = validation.matrix_of(self._prepared(self._rows_of(X), learn=False), self.n_features_in_)
+        return self.learner_.prepared(rows) if isinstance(self.learner_, StreamPipeline) else rows
+
+    def unscaled(self, rows: Floats) -> Floats:
+        """Rows as this pipeline takes them, out of rows as its learner gets them; the other way round than `prepared`.
+
+        By the scale known so far. NaN for a number that has not varied.
+        """
+        inner = self.learner_
+        rows = inner.unscaled(rows) if isinstance(inner, StreamPipeline) else np.asarray(rows, dtype=np.float64)
+        return self._unscaled(rows)
+
+    def affine(self) -> tuple[Floats, Floats]:
+        """Middle and factor of every feature: the learner gets (x - middle) factor, on the scale known so far."""
+        self._check_started()
+        middle, factor = self._affine()
+        if isinstance(self.learner_, StreamPipeline):
+            inner_middle, inner_factor = self.learner_.affine()
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = np.where(factor > 0.0, middle + inner_middle / factor, middle)
+            # Where the first factor is 0 the second scaler gets 0, and what it makes of that is no multiple of x.
+            middle, factor = moved, factor * inner_factor
+        return middle, factor
+
+    def _unscaled(self, rows: Floats) -> Floats:
+        return self.scaler_.unscaled(rows)
+
+    def _affine(self) -> tuple[Floats, Floats]:
+        return self.scaler_.affine()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -47,20 +47,26 @@ class _FilePipeline(StreamPipeline):
         super()._check_parameters()
 
     def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
-        """Rows as the learner gets them."""
-        return self.scaler_._scale(rows, learn=learn) if self._scales else rows
-
-    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
-        return self.learner_._learn(self._prepared(rows, learn=True), signs, weights, every_score=every_score)
-
-    def _score(self, rows: Rows) -> Floats:
-        return self.learner_._score(self._prepared(rows, learn=False))
+        return super()._prepared(rows, learn=learn) if self._scales else rows
 
     def _pass_one_on(self, *, learn: bool) -> None:
         if self._scales:
             super()._pass_one_on(learn=learn)
         else:
             self.learner_._one_x[:] = self._one_x
+
+    @property
+    def scale_kind(self) -> str:
+        """How numbers are scaled: "standard", "minmax" or "none"."""
+        is_scaled = self._scales if self._started else self._is_to_scale
+        return super().scale_kind if is_scaled else NO_SCALER
+
+    def _unscaled(self, rows: Floats) -> Floats:
+        return super()._unscaled(rows) if self._scales else rows.copy()
+
+    def _affine(self) -> tuple[Floats, Floats]:
+        n_features = self.n_features_in_
+        return super()._affine() if self._scales else (np.zeros(n_features), np.ones(n_features))
 
 
 def _mapping(row: Any) -> Any:
@@ -97,6 +103,9 @@ class SparsePipeline(_FilePipeline):
     def _check_features(self, X: Any) -> None:
         if self._is_to_scale:
             super()._check_features(X)
+
+    def _unscaled(self, rows: Floats) -> Floats:
+        return np.where(rows != 0.0, super()._unscaled(rows), 0.0)  # what is 0 has been 0, whatever its scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -247,13 +256,31 @@ class TablePipeline(_FilePipeline):
         self.__dict__.pop("_one_fill_and_note", None)
         self.__dict__.pop("_one_fill", None)
 
-    def unscaled(self, matrix: Floats) -> Floats:
-        """Rows as the encoder made them, out of rows on the present scale; NaN for a number that has not varied."""
-        result = np.array(matrix, dtype=np.float64)
+    # ---------------------------------------------------------------- looking inside
+
+    def encoded(self, X: Any) -> Floats:
+        """Rows as numbers, before gaps are filled and numbers scaled: what `encoder_` makes of columns."""
+        return self._matrix(X)
+
+    @property
+    def missing_as_(self) -> Floats:
+        """What missing numbers become: the means so far, one for each number of `encoder_` (a copy)."""
+        self._check_started()
+        return self._means.copy()
+
+    def _unscaled(self, rows: Floats) -> Floats:
+        result = rows.copy()
         if self._scales:
             n_numbers = self.encoder_.n_numbers
             result[:, :n_numbers] = self.scaler_.unscaled(result[:, :n_numbers])
         return result
+
+    def _affine(self) -> tuple[Floats, Floats]:
+        middle, factor = np.zeros(self.n_features_in_), np.ones(self.n_features_in_)
+        n_numbers = self.encoder_.n_numbers
+        if self._scales and n_numbers:
+            middle[:n_numbers], factor[:n_numbers] = self.scaler_.affine()
+        return middle, factor
 
     # ---------------------------------------------------------------- keeping
 
