@@ -45,7 +45,7 @@ CODE = re.compile(r"<(?P<tag>a|pre|h\d)\b.*?</(?P=tag)>|<code>(?P<name>\w+)</cod
 def learners() -> dict[str, str]:
     """The learners in the order of the package, each with the first sentence about it."""
     package = importlib.import_module("lopsided")
-    names = list(importlib.import_module("lopsided.estimators").LEARNERS)
+    names = importlib.import_module("lopsided.estimators.registry").names()
     return {name: first_sentence(getattr(package, name).__doc__) for name in names}
 
 
@@ -57,9 +57,9 @@ def functions() -> list[str]:
 
 @functools.cache
 def modules() -> list[str]:
-    """The public modules: those that the package lists, and the checks."""
+    """The public modules: those that the package lists."""
     package = importlib.import_module("lopsided")
-    return [*sorted(set(dir(package)) - set(package.__all__)), "checks"]
+    return sorted(set(dir(package)) - set(package.__all__))
 
 
 def first_sentence(text: str | None) -> str:

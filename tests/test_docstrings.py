@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import lopsided
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 
+LEARNERS = registry.names()
 SOURCE = Path(lopsided.__file__).parent
 OTHERS = [
     f"{module}.{name}"

@@ -5,11 +5,31 @@ from multiprocessing import get_context
 
 import numpy as np
 
+from lopsided.estimators import registry
 
-def compile_all(names: list[str]) -> None:
-    """Let learners do what tests make them do: batches and single examples, dense and sparse."""
+OTHERS = "everything that is no learner"
+
+
+def compile_module(module: str) -> None:
+    """Let the learners of a module do what tests make them do: batches and single examples, dense and sparse."""
+    if module == OTHERS:
+        compile_others()
+        return
     import scipy.sparse as sp
 
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 3)), np.tile([0, 1], 50)
+    for entry in registry.entries(is_learner=True, online=True, takes_tables=False):
+        for learner in entry.instances() if entry.module == module else []:
+            learner.progressive_scores(X, y)
+            learner.learn_one(X[0], y[0])
+            learner.score_one(X[0])
+            if entry.claims("sparse", learner):
+                learner.decision_function(sp.csr_array(X))
+
+
+def compile_others() -> None:
+    """Tables, files, tuning and measures."""
     import lopsided as lp
     from lopsided.evaluate import tune
     from lopsided.streams.blocks import Block, record_ends
@@ -17,30 +37,22 @@ def compile_all(names: list[str]) -> None:
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.tile([0, 1], 10)
-    for name in names:
-        learner = lp.StreamPipeline() if name == "StreamPipeline" else getattr(lp, name)()
-        learner.progressive_scores(X, y)
-        learner.learn_one(X[0], y[0])
-        learner.score_one(X[0])
-        learner.decision_function(sp.csr_array(X) if name != "StreamPipeline" else X)
-    if "StreamPipeline" in names:
-        rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
-        table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
-        table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
-        tune(lp.KOIL, [{}], X, y, np.tile([[0], [0], [1], [1]], (5, 1)))
-        read_block(Block("", 1, b"1 1:2\n"))
-        record_ends(b'"a",b\n', ",")
+    rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
+    table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
+    table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
+    tune(lp.KOIL, [{}], X, y, np.tile([[0], [0], [1], [1]], (5, 1)))
+    read_block(Block("", 1, b"1 1:2\n"))
+    record_ends(b'"a",b\n', ",")
     for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
         metric.update_many(y, X[:, 0])
         _ = metric.value, metric.error_bound
 
 
-# One learner of each compiled loop, the slow ones apart.
-HALVES = [
-    ["KOIL", "OILK", "OCS", "OPAUC", "OAM", "ResamplingBagging", "StreamPipeline"],
-    ["SPA", "BOMKC", "MultiKernelKOIL", "OMCSL", "OB2RMK", "FOGD", "NOGD", "FourierRanker"],
-]
+def modules() -> list[str]:
+    """Where learners live; those made of other learners come last, when the others have been compiled."""
+    return [*dict.fromkeys(entry.module for entry in registry.entries(is_learner=True)), OTHERS]
+
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        list(processes.map(compile_all, HALVES))
+        list(processes.map(compile_module, modules()))

@@ -13,7 +13,7 @@ import lopsided as lp
 from cli.conftest import libsvm_text
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 
 STREAM = four_clusters(20, 80, random_state=1)
 FRAME = pd.DataFrame(STREAM.X, columns=["left", "right"])
@@ -45,7 +45,7 @@ def scored(done):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
-ALL = [name for name in LEARNERS if name != "OnlineScaler"]
+ALL = [entry.name for entry in registry.entries(is_learner=True)]
 
 
 @pytest.mark.parametrize("has_names", [True, False], ids=["frame", "array"])

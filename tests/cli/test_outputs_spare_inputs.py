@@ -62,8 +62,8 @@ def test_a_directory_that_is_read_is_no_place_to_write(lopsided, refused, paymen
 
 def test_a_model_goes_on_in_its_own_file(lopsided, payments, model):
     assert lopsided("learn", payments, "--resume", "m", "-o", "m").returncode == 0
-    assert lopsided("learn", payments, "--resume", "m").returncode == 0
-    assert lp.load(model)._memory.counts.sum() == 840
+    assert lopsided("learn", payments, "--resume", "m", "--from-start").returncode == 0
+    assert lp.load(model).n_seen_ == 840
 
 
 @pytest.mark.usefixtures("model")

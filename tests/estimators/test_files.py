@@ -1,4 +1,4 @@
-"""Models as files: continuing equals never having stopped, and whatever is not a whole model is refused."""
+"""Models as files: whatever is not a whole model is refused. That all go on after a load is in tests/checks."""
 
 import json
 import os
@@ -11,72 +11,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import safetensors.numpy
-from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import checksum, from_bytes, to_bytes
-from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
-
-MODELS = [
-    lp.KOIL(gamma=20.0, budget=(8, 12), random_state=1),
-    lp.KOIL(policy="unbounded", gamma="auto", random_state=1),
-    lp.KOIL(
-        policy="fifo", budget=10, kernel=Sum([Gaussian(sigma=0.3), Normalized(Polynomial(2, 1.0))]), threshold="f1"
-    ),
-    lp.OILK(gamma=20.0, budget=15, policy="reservoir", random_state=1),
-    lp.MultiKernelKOIL([Gaussian(gamma=20.0), Linear()], budget=8, random_state=1),
-    lp.MultiKernelKOIL([Gaussian(gamma=20.0), Linear()], policy="unbounded", random_state=1),
-    lp.SPA(gamma=20.0, sampling_scale=2.0, random_state=1),
-    lp.SPA(gamma=20.0, sampling_scale=2.0, budget=30, random_state=1),
-    lp.Forgetron(gamma=20.0, budget=15, random_state=1),
-    lp.BOGD(gamma=20.0, budget=15, removal="uniform", random_state=1),
-    lp.ProjectronPP(gamma=20.0, budget=15, random_state=1),
-    lp.BOMKC([Gaussian(gamma=20.0), Linear()], random_state=1),
-    lp.OMKC([Gaussian(gamma=20.0), Linear()], variant="SD", base="rbp", budget=30, random_state=1),
-    lp.OMCSL(measure="auprc", refresh=9, average=True, random_state=1),
-    lp.OMCSL(sharpness=float("inf"), random_state=1),
-    lp.OCS(fit_intercept=True, random_state=1),
-    lp.OFO(random_state=1),
-    lp.OPAUC(rank=3, random_state=1),
-    lp.OAM(budget=9, random_state=1),
-    lp.ResamplingBagging(n_members=4, random_state=1),
-    lp.FOGD(n_components=20, gamma=20.0, random_state=1),
-    lp.NOGD(budget=30, rank=10, gamma=20.0, random_state=1),
-    lp.NOGD(budget=300, gamma=20.0, random_state=1),
-    lp.FourierRanker(n_components=20, random_state=1),
-    lp.FourierRanker(20, (0.5,), "auto", fade="auto", warm_up=40, random_state=1),
-    lp.StreamPipeline(lp.OnlineScaler("minmax"), lp.KOIL(budget=8, random_state=1)),
-]
-models = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])
+from lopsided.kernels import Gaussian, Linear
 
 
 @pytest.fixture(scope="module")
 def stream():
     return four_clusters(60, 240, random_state=3)
-
-
-@models
-def test_continuing_after_load_is_bit_identical(model, stream, tmp_path):
-    whole = clone(model)
-    expected = whole.progressive_scores(stream.X, stream.y)
-    stopped = clone(model)
-    stopped.partial_fit(stream.X[:100], stream.y[:100])
-    stopped.learn_one(stream.X[100], stream.y[100])
-    stopped.save(tmp_path / "model.lopsided")
-    resumed = lp.load(tmp_path / "model.lopsided")
-    assert type(resumed) is type(model)
-    assert str(resumed) == str(model)
-    scores = resumed.progressive_scores(stream.X[101:], stream.y[101:])
-    if "random_state=1" in str(model) or "fifo" in str(model):
-        assert np.array_equal(scores, expected[101:])
-        for name, array in whole._arrays().items():
-            assert np.array_equal(array, resumed._arrays()[name]), name
-        assert np.array_equal(whole.decision_function(stream.X), resumed.decision_function(stream.X))
-        assert np.array_equal(whole.predict_proba(stream.X), resumed.predict_proba(stream.X))
-        assert whole.threshold_ == resumed.threshold_
 
 
 def test_any_generator_is_saved(stream):

@@ -1,4 +1,4 @@
-"""What every learner does with rows: batches, single examples, frames, sparse rows, labels, weights."""
+"""What learners do with rows: frames, sparse rows, labels, weights. What all must do is in tests/checks."""
 
 import numpy as np
 import pandas as pd
@@ -7,73 +7,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from lopsided import (
-    BOGD,
-    BOMKC,
-    BPAS,
-    FOGD,
-    KOIL,
-    NOGD,
-    NORMA,
-    OAM,
-    OB2RMK,
-    OCS,
-    OFO,
-    OILK,
-    OMCSL,
-    OMKC,
-    OPAUC,
-    OSKL,
-    RBP,
-    SPA,
-    Forgetron,
-    FourierRanker,
-    KernelOGD,
-    KernelPA,
-    MultiKernelKOIL,
-    OnlinePerceptron,
-    OnlineScaler,
-    Projectron,
-    ProjectronPP,
-    ResamplingBagging,
-    StreamPipeline,
-)
+from estimators.trials import each, trials
+from lopsided import KOIL, OILK, MultiKernelKOIL, StreamPipeline
 from lopsided.datasets import four_clusters
 from lopsided.kernels import Gaussian, Polynomial
 
 POOL = [Gaussian(gamma=20.0), Polynomial(2, 1.0)]
-LEARNERS = [
-    KOIL(gamma=20.0, budget=20, random_state=5),
-    OILK(gamma=20.0, budget=30, policy="reservoir", random_state=5),
-    MultiKernelKOIL(POOL, budget=20, random_state=5),
-    SPA(gamma=20.0, sampling_scale=2.0, random_state=5),
-    SPA(gamma=20.0, sampling_scale=2.0, budget=20, average=False, random_state=5),
-    OSKL(gamma=20.0, sparsity=2.0, random_state=5),
-    KernelOGD(gamma=20.0, random_state=5),
-    NORMA(gamma=20.0, budget=20, decay=True, random_state=5),
-    KernelPA(gamma=20.0, random_state=5),
-    RBP(gamma=20.0, budget=20, random_state=5),
-    Forgetron(gamma=20.0, budget=20, random_state=5),
-    BPAS(gamma=20.0, budget=20, random_state=5),
-    BOGD(gamma=20.0, budget=20, removal="uniform", random_state=5),
-    ProjectronPP(gamma=20.0, budget=20, random_state=5),
-    BOMKC(POOL, random_state=5),
-    OMKC(POOL, variant="SD", base="forgetron", budget=40, random_state=5),
-    OMCSL(measure="auroc", refresh=3, random_state=5),
-    OMCSL(average=True, regularization=0.1, fit_intercept=True, random_state=5),
-    OnlinePerceptron(fit_intercept=True),
-    OCS(variant=2, loss="logistic"),
-    OFO(learning_rate=1.0),
-    OPAUC(),
-    OPAUC(rank=4, random_state=5),
-    OAM(budget=10, random_state=5),
-    ResamplingBagging(random_state=5),
-    FOGD(n_components=50, gamma=20.0, random_state=5),
-    NOGD(gamma=20.0, budget=20, rank=20),
-    FourierRanker(n_components=30, refresh=1, warm_up=50, random_state=5),
-    StreamPipeline(OnlineScaler(center=False), KOIL(budget=20, random_state=5)),
-]
-learners = pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 
 
 @pytest.fixture(scope="module")
@@ -81,65 +20,9 @@ def stream():
     return four_clusters(60, 240, random_state=3)
 
 
-def arrays_of(model):
-    return {name: array.copy() for name, array in model._arrays().items()}
-
-
 def assert_same(left, right):
-    for name, array in arrays_of(left).items():
+    for name, array in left._arrays().items():
         assert np.array_equal(array, right._arrays()[name]), name
-
-
-@learners
-def test_a_batch_equals_the_loop_of_single_rows_bit_for_bit(learner, stream):
-    whole, rows, singles = clone(learner), clone(learner), clone(learner)
-    scores = whole.progressive_scores(stream.X, stream.y)
-    for x, y in zip(stream.X, stream.y, strict=True):
-        rows.partial_fit(x[None], [y])
-        singles.learn_one(x, y)
-    assert_same(whole, rows)
-    assert_same(whole, singles)
-    mixed = clone(learner).partial_fit(stream.X[:40], stream.y[:40])
-    for x, y in zip(stream.X[40:60], stream.y[40:60], strict=True):
-        mixed.learn_one(x, y)
-    later = mixed.progressive_scores(stream.X[60:], stream.y[60:])
-    assert_same(whole, mixed)
-    assert np.array_equal(later, scores[60:])
-
-
-def averages(learner):
-    """An averaged classifier reports row t with divisor t, and answers after T rows with divisor T; OMCSL draws."""
-    return getattr(learner, "average", False) or isinstance(learner, OMCSL)
-
-
-@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if not averages(learner)], ids=str)
-def test_progressive_scores_are_the_decision_function_before_each_row(learner, stream):
-    scores = clone(learner).progressive_scores(stream.X, stream.y)
-    model = clone(learner).partial_fit(stream.X[:50], stream.y[:50])
-    for t in range(50, 120):
-        assert model.decision_function(stream.X[t : t + 1])[0] == model.score_one(stream.X[t])
-        assert model.score_one(stream.X[t]) == pytest.approx(scores[t], abs=1e-12)
-        model.learn_one(stream.X[t], stream.y[t])
-
-
-@learners
-def test_answers_never_change_the_model(learner, stream):
-    model = clone(learner).partial_fit(stream.X[:100], stream.y[:100])
-    before = arrays_of(model)
-    first = model.decision_function(stream.X)
-    model.predict(stream.X)
-    model.predict_proba(stream.X)
-    model.score_one(stream.X[0])
-    assert np.array_equal(model.decision_function(stream.X), first)
-    for name, array in before.items():
-        assert np.array_equal(array, model._arrays()[name])
-
-
-@learners
-def test_fit_forgets_and_is_one_pass_in_order(learner, stream):
-    once = clone(learner).partial_fit(stream.X, stream.y)
-    again = clone(learner).fit(stream.X[:80], stream.y[:80]).fit(stream.X, stream.y)
-    assert_same(once, again)
 
 
 def test_shuffle_permutes_before_any_other_draw(stream):
@@ -149,18 +32,6 @@ def test_shuffle_permutes_before_any_other_draw(stream):
     shuffled = KOIL(gamma=20.0, budget=10, shuffle=True, random_state=9).fit(stream.X, stream.y)
     by_hand = KOIL(gamma=20.0, budget=10, random_state=rng).partial_fit(stream.X[order], stream.y[order])
     assert_same(shuffled, by_hand)
-
-
-@learners
-def test_sparse_rows_give_what_dense_rows_give(learner, stream):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 12)) * (rng.random((300, 12)) < 0.3)
-    dense, sparse = clone(learner), clone(learner)
-    expected = dense.progressive_scores(X, stream.y)
-    got = sparse.progressive_scores(sp.csr_matrix(X), stream.y)
-    assert np.abs(got - expected).max() < 1e-10
-    assert np.abs(sparse.decision_function(sp.csr_array(X)) - dense.decision_function(X)).max() < 1e-10
-    assert np.abs(sparse.decision_function(X) - dense.decision_function(X)).max() < 1e-10
 
 
 def test_sparse_rows_may_be_unsorted_and_have_duplicates():
@@ -201,14 +72,6 @@ def test_any_two_labels(negative, positive, stream):
     assert_same(model, other)
 
 
-def test_pos_label_turns_the_scores_around(stream):
-    plain = KOIL(gamma=20.0, random_state=0).fit(stream.X, 1 - stream.y)
-    turned = KOIL(gamma=20.0, pos_label=0, random_state=0).fit(stream.X, stream.y)
-    assert np.array_equal(plain.decision_function(stream.X), turned.decision_function(stream.X))
-    assert np.array_equal(turned.predict(stream.X), 1 - plain.predict(stream.X))
-    assert np.array_equal(turned.predict_proba(stream.X), plain.predict_proba(stream.X)[:, ::-1])
-
-
 def test_a_stream_may_begin_with_one_class():
     for first, second, classes in ((1, 0, [0, 1]), (1, -1, [-1, 1]), (0, 1, [0, 1]), (-1, 1, [-1, 1])):
         model = KOIL(random_state=0).learn_one([0.0], first).learn_one([1.0], second)
@@ -220,20 +83,6 @@ def test_a_stream_may_begin_with_one_class():
         KOIL().partial_fit([[0.0]], ["fraud"])
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         KOIL().learn_one([0.0], 0).learn_one([0.0], -1)
-
-
-@learners
-def test_a_weight_of_zero_is_no_row_and_all_zero_weights_are_nothing(learner, stream):
-    weights = np.where(np.arange(300) % 3 == 0, 0.0, 1.0)
-    weighted = clone(learner).partial_fit(stream.X, stream.y, sample_weight=weights)
-    without = clone(learner).partial_fit(stream.X[weights > 0], stream.y[weights > 0])
-    assert_same(weighted, without)
-    before = arrays_of(weighted)
-    weighted.partial_fit(stream.X, stream.y, sample_weight=np.zeros(300))
-    for name, array in before.items():
-        assert np.array_equal(array, weighted._arrays()[name])
-    with pytest.raises(ValueError, match="zero"):
-        clone(learner).fit(stream.X, stream.y, sample_weight=np.zeros(300))
 
 
 def test_a_weight_multiplies_the_cost(stream):
@@ -268,21 +117,7 @@ def test_random_state_none_is_fresh_and_a_generator_is_used(stream):
     assert_same(seeded, clone(learner).set_params(random_state=4).fit(stream.X, stream.y))
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        KOIL(gamma=20.0, budget=10, random_state=0),
-        OILK(gamma=20.0, budget=15, random_state=0),
-        BPAS(gamma=20.0, budget=15),
-        Projectron(gamma=20.0, budget=15),
-        NOGD(gamma=20.0, budget=30, random_state=0),
-        MultiKernelKOIL(budget=10, random_state=0),
-        BOMKC(random_state=0),
-        OB2RMK(budget=10),
-        StreamPipeline(OnlineScaler(), KOIL(budget=10, random_state=0)),
-    ],
-    ids=lambda learner: type(learner).__name__,
-)
+@each("learner", trials("keeps_vectors", takes_tables=False))
 def test_support_signs_are_the_labels_of_the_support_vectors(learner):
     stream = four_clusters(60, 240, random_state=3)
     learner.fit(stream.X, stream.y)

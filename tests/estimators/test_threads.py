@@ -3,36 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
-
-LEARNERS = [
-    lp.KOIL(gamma=20.0, random_state=0),
-    lp.MultiKernelKOIL(budget=30, random_state=0),
-    lp.SPA(gamma=20.0, sampling_scale=2.0, random_state=0),
-    lp.FOGD(n_components=50, random_state=0),
-    lp.FourierRanker(n_components=50, random_state=0),
-    lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(random_state=0)),
-]
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_scores_asked_for_at_the_same_time_are_the_scores(learner):
-    stream = four_clusters(200, 800, random_state=1)
-    learner.fit(stream.X, stream.y)
-    expected = learner.decision_function(stream.X)
-
-    def ask(k):
-        rows = slice(500 * (k % 2), 500 * (k % 2) + 500)
-        batch = learner.decision_function(stream.X[rows])
-        singles = [learner.score_one(x) for x in stream.X[rows][:100]]
-        return np.array_equal(batch, expected[rows]) and np.allclose(singles, expected[rows][:100], rtol=1e-12)
-
-    with ThreadPoolExecutor(4) as threads:
-        assert all(threads.map(ask, range(40)))
 
 
 def test_learning_in_one_thread_does_not_disturb_scoring_in_another():

@@ -9,23 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from lopsided import OAM, OCS, OFO, OMCSL, OPAUC, OnlinePerceptron, ResamplingBagging
+from estimators.trials import each, trials
+from lopsided import OAM, OCS, OFO, OMCSL, OPAUC
+from lopsided.checks.subject import fresh
 from lopsided.core.linear.bagging import resampling_rates
 from lopsided.metrics import AUROC, f1
 from properties.generated import streams
 
-LEARNERS = {
-    "OMCSL": OMCSL(random_state=1),
-    "OMCSL, averaged": OMCSL(measure="auroc", average=True, regularization=0.2, random_state=1),
-    "OnlinePerceptron": OnlinePerceptron(),
-    "OCS": OCS(variant=2, loss="logistic"),
-    "OFO": OFO(),
-    "OPAUC": OPAUC(),
-    "OPAUC, low rank": OPAUC(rank=3, random_state=1),
-    "OAM": OAM(budget=10, random_state=1),
-    "OAM, gra": OAM("gra", budget=10, C=0.01, random_state=1),
-    "ResamplingBagging": ResamplingBagging(random_state=1),
-}
+every_learner = each("learner", [fresh(learner) for learner in trials(linear=True)])
 
 
 def stream(n=500, n_features=5, seed=3):
@@ -213,14 +204,14 @@ def test_12_oversampling_rates_are_at_least_1_and_undersampling_at_most(drawn, f
 # ---- 13, 14: forms of input, and asking ----
 
 
-@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@every_learner
 def test_13_sparse_and_dense_rows_give_the_same_weights(learner):
     X, y = stream()
     dense, sparse = clone(learner).fit(X, y), clone(learner).fit(sp.csr_array(X), y)
     assert np.abs(dense.coef_ - sparse.coef_).max() < 1e-12
 
 
-@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@every_learner
 def test_13_permuting_features_permutes_the_weights(learner):
     X, y = stream()
     order = np.random.default_rng(0).permutation(X.shape[1])
@@ -229,16 +220,10 @@ def test_13_permuting_features_permutes_the_weights(learner):
     assert np.abs(permuted - moved).max() < 1e-11
 
 
-@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
-def test_14_asking_twice_changes_nothing(learner):
+def test_14_asking_the_experts_changes_nothing():
     X, y = stream()
-    asked, left_alone = clone(learner), clone(learner)
-    asked.partial_fit(X[:300], y[:300])
-    left_alone.partial_fit(X[:300], y[:300])
-    assert np.array_equal(asked.decision_function(X), asked.decision_function(X))
-    asked.score_one(X[0])
-    if isinstance(asked, OMCSL):
-        asked.expert_scores(X)
+    asked, left_alone = (OMCSL(random_state=1).partial_fit(X[:300], y[:300]) for _ in range(2))
+    asked.expert_scores(X)
     assert np.array_equal(asked.progressive_scores(X, y), left_alone.progressive_scores(X, y))
 
 

@@ -7,20 +7,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lopsided import (
-    BOGD,
-    BPAS,
-    NORMA,
-    OSKL,
-    RBP,
-    SPA,
-    Forgetron,
-    KernelOGD,
-    KernelPA,
-    KernelPerceptron,
-    Projectron,
-    ProjectronPP,
-)
+from estimators.trials import trials
+from lopsided import SPA, Forgetron, Projectron, ProjectronPP
+from lopsided.estimators.kernel.online_kernel import OnlineKernelLearner
 from lopsided.kernels import Gaussian
 from properties.generated import streams
 
@@ -28,25 +17,21 @@ SEED = 1234
 GAUSSIANS = [Gaussian(gamma=0.7), Gaussian(gamma=9.0)]
 SHARE = 15.0 / 32.0
 
-LEARNERS = {
+# Those of the registry that step by one kernel and one example at a time; with a budget, one that is soon used up.
+POINTWISE = [
+    clone(learner).set_params(budget=9) if getattr(learner, "budget", None) else learner
+    for learner in trials(families=("kernel",))
+    if isinstance(learner, OnlineKernelLearner)
+]
+LEARNERS = {str(learner): learner for learner in POINTWISE} | {
     "SPA": SPA(sampling_scale=2.0),
     "SPA, last": SPA(sampling_scale=2.0, average=False),
     "SPA, bounded": SPA(sampling_scale=2.0, budget=200),
-    "OSKL": OSKL(sparsity=2.0),
-    "KernelPerceptron": KernelPerceptron(),
-    "KernelOGD": KernelOGD(),
-    "NORMA": NORMA(decay=True),
-    "NORMA, bounded": NORMA(budget=9, regularization=0.3),
-    "KernelPA": KernelPA(),
-    "RBP": RBP(budget=9),
     "Forgetron": Forgetron(budget=9),
-    "BPAS": BPAS(budget=9),
-    "BOGD": BOGD(budget=9),
-    "BOGD, uniform": BOGD(budget=9, removal="uniform"),
     "Projectron": Projectron(budget=9),
     "ProjectronPP": ProjectronPP(budget=9),
 }
-every_learner = pytest.mark.parametrize("name", LEARNERS)
+every_learner = pytest.mark.parametrize("name", [str(learner) for learner in POINTWISE])
 
 
 def make(name, **changes):

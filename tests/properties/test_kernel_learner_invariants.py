@@ -1,4 +1,7 @@
-"""What must hold for every kernel classifier of one kernel, by the numbers of its specification."""
+"""What must hold for every kernel classifier of one kernel, by the numbers of its specification.
+
+Going on after a stop (13) and batches of any size (14) are among the checks of all learners, in tests/checks.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +10,6 @@ from core.agreement import clusters
 from lopsided.kernels import Gaussian, Linear, Polynomial
 from properties.going_on import (
     CLASSES,
-    assert_batches_do_not_matter,
-    assert_stops_do_not_matter,
     from_file,
     from_pickle,
 )
@@ -44,12 +45,6 @@ def test_12_the_order_of_features_and_features_that_are_zero_change_nothing_but_
 
 
 @pytest.mark.parametrize("again", [from_file, from_pickle])
-@every_learner
-def test_13_going_on_after_a_stop_equals_never_having_stopped(name, again, tmp_path):
-    assert_stops_do_not_matter(lambda: make(name), lambda learner: again(learner, tmp_path))
-
-
-@pytest.mark.parametrize("again", [from_file, from_pickle])
 def test_13_an_spa_whose_budget_is_used_up_can_be_kept(again, tmp_path):
     X, y = clusters(300)
     steady, stopped = (make("SPA, bounded", budget=4, sampling_scale=1.0) for _ in range(2))
@@ -59,11 +54,3 @@ def test_13_an_spa_whose_budget_is_used_up_can_be_kept(again, tmp_path):
     stopped = again(stopped, tmp_path)
     np.testing.assert_array_equal(stopped.progressive_scores(X[200:], y[200:]), expected[200:])
     assert_same_model(steady, stopped)
-
-
-# ---- 14: batches ----
-
-
-@every_learner
-def test_14_batches_of_any_size_give_the_same_model_and_the_same_scores(name):
-    assert_batches_do_not_matter(lambda: make(name))

@@ -11,6 +11,7 @@ import click
 from lopsided import feeds
 from lopsided.encoding import SchemaError
 from lopsided.feeds.feed import SLICE, Feed
+from lopsided.streams.bookmarks import Bookmarks
 
 __all__ = ["SLICE", "Feed", "Reading", "open_feed", "tell"]
 
@@ -36,8 +37,18 @@ class Reading:
     features: int | None = None
 
 
-def open_feed(reading: Reading, model: Any = None, *, labelled: bool = True) -> Feed:
-    """Open the files and look at their first rows; with a `model` its schema and labels hold."""
+def open_feed(
+    reading: Reading,
+    model: Any = None,
+    *,
+    labelled: bool = True,
+    bookmarks: Bookmarks | None = None,
+    from_start: bool = False,
+) -> Feed:
+    """Open the files and look at their first rows; with a `model` its schema and labels hold.
+
+    With `bookmarks` files are gone on with where they were left, unless they are to be read `from_start`.
+    """
     return feeds.open_feed(
         list(reading.files),
         label=reading.label,
@@ -56,6 +67,8 @@ def open_feed(reading: Reading, model: Any = None, *, labelled: bool = True) -> 
         quarantine=reading.quarantine,
         model=model,
         labelled=labelled,
+        bookmarks=bookmarks,
+        from_start=from_start,
         tell=tell,
     )
 

@@ -1,4 +1,4 @@
-"""Ctrl-C between two portions, never within one: what was learned is whole and can be saved."""
+"""Ctrl-C and SIGTERM between two portions, never within one: what was learned is whole and can be saved."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from types import FrameType
 from typing import Any, TypeVar
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _Item = TypeVar("_Item")
 
 
 class Interruptible:
-    """Loops over portions until they end or somebody presses Ctrl-C; `interrupted` says which.
+    """Loops over portions until they end, somebody presses Ctrl-C or the process is asked to end (SIGTERM).
 
-    While a portion is worked on, Ctrl-C is noted and acted on afterwards; while the next one is waited for, at once.
+    While a portion is worked on, that is noted and acted on afterwards; while the next one is waited for, at once.
+    `interrupted` says whether it happened, and `exit_code` what a shell is to be told.
     """
 
     def __init__(self) -> None:
         self.interrupted = False
+        self.exit_code = 0
         self._is_working = False
 
     def over(self, items: Iterable[_Item]) -> Iterator[_Item]:
@@ -28,7 +31,7 @@ class Interruptible:
         if threading.current_thread() is not threading.main_thread():
             yield from items
             return
-        before = signal.signal(signal.SIGINT, self._note)
+        before = {number: signal.signal(number, self._note) for number in _SIGNALS}
         try:
             iterator = iter(items)
             while not self.interrupted:
@@ -37,17 +40,23 @@ class Interruptible:
                 except StopIteration:
                     return
                 except KeyboardInterrupt:
-                    self.interrupted = True
+                    self._remember(signal.SIGINT)
                     return
                 self._is_working = True
                 yield item
                 self._is_working = False
         finally:
             self._is_working = False
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> Any:
-        if self.interrupted or not self._is_working:
-            self.interrupted = True
+        is_at_once = self.interrupted or not self._is_working
+        self._remember(number)
+        if is_at_once:
             raise KeyboardInterrupt
+
+    def _remember(self, number: int) -> None:
+        """The first signal is the one that is reported."""
         self.interrupted = True
+        self.exit_code = self.exit_code or 128 + number

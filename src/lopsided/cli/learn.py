@@ -13,10 +13,11 @@ from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
+    from lopsided.cli.training import Training
     from lopsided.late import Delay
-    from lopsided.metrics import AUPRC, AUROC
 
 _CHECKPOINT_ROWS = 1_000_000
+_CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
     "features",
@@ -26,7 +27,8 @@ _HELD_BY_THE_MODEL = (
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--output", "-o", metavar="MODEL", help="Where to save the model. Default with --resume: the same file.")
-@click.option("--resume", metavar="MODEL", help="Go on with this model; its learner, columns and labels hold.")
+@click.option("--resume", metavar="MODEL", help="Go on with this model, after the rows that it has learned.")
+@click.option("--from-start", is_flag=True, help="With --resume: learn the files again from their start, on purpose.")
 @columns
 @learning
 @reading
@@ -38,18 +40,28 @@ _HELD_BY_THE_MODEL = (
     metavar="ROWS",
     help="Save the model every so many rows, so that little is lost if something breaks.",
 )
+@click.option(
+    "--checkpoint-seconds",
+    type=click.FloatRange(min=0),
+    default=_CHECKPOINT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="The same by time.",
+)
 @with_config
 @with_json
 def learn(
     files: tuple[str, ...],
     output: str | None,
     resume: str | None,
+    from_start: bool,
     learner: str,
     settings: tuple[str, ...],
     scale: str | None,
     delay: Delay,
     seed: int,
     checkpoint: int,
+    checkpoint_seconds: float,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -59,52 +71,77 @@ def learn(
     standard input; or a topic kafka://host:port/topic. Several are read one after the other, in memory that does not
     grow with them. What the columns are is found in the first 1,000 rows, printed, and saved with the model.
 
-    Every row is scored before it is learned, so the AUROC and AUPRC printed at the end are honest.
-    Ctrl-C saves what was learned and ends with exit code 130.
+    Every row is scored before it is learned, so the AUROC and AUPRC printed at the end are honest; they count the rows
+    of earlier runs of a model that goes on.
+
+    Ctrl-C and SIGTERM save what was learned and end with exit code 130 and 143; a bad row does so with 2. The same
+    command with --resume MODEL goes on behind the last row that was learned, as if nothing had happened: files that
+    were read to their end are skipped, one that has grown is continued, and one that was changed before that place is
+    refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
+    to their end, their labels are taken to be known, and they are learned.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import announce
+    from lopsided.cli.running import announce, check_delay
+    from lopsided.cli.training import FEED, Training, held_options
+    from lopsided.streams.bookmarks import Bookmarks
 
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
-    request = Reading(files, **options)
-    model = _loaded(resume) if resume is not None else None
-    with open_feed(request, model) as feed:
+    model, attached = _loaded(resume) if resume is not None else (None, {})
+    known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
+    marks = Bookmarks.from_json(known["bookmarks"])
+    with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start) as feed:
         if model is None:
             model = _fresh(feed, learner, settings, scale, seed)
+        elif FEED not in attached:
+            feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
+        check_delay(delay, feed)
         announce(feed, model)
-        summary = _learned(feed, model, delay, target, checkpoint)
+        _compile(feed, model)
+        training = Training(
+            model,
+            feed,
+            delay,
+            target=target,
+            options=known["options"] or held_options(_HELD_BY_THE_MODEL),
+            attached=attached,
+            every_rows=checkpoint,
+            every_seconds=checkpoint_seconds,
+        )
+        summary, code = _learned(training, checkpoint, goes_on=resume is not None)
     if as_json:
         click.echo(json.dumps(summary))
     else:
         _print(summary)
-    if summary["interrupted"]:
-        from lopsided.cli.interrupts import INTERRUPTED
-
-        click.secho(
-            f"interrupted after {summary['rows']:,} rows; what was learned is in {target}", fg="yellow", err=True
-        )
-        raise click.exceptions.Exit(INTERRUPTED)
+    if code:
+        raise click.exceptions.Exit(code)
 
 
-def _loaded(path: str) -> Any:
-    """A model to go on with; what it has been told already cannot be told again, but may stand in a file of options."""
-    from lopsided.cli.saved import load_for_files
+def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
+    """A model to go on with, and what else its file holds.
 
+    What it was built by cannot be told otherwise; the same may be said again, and others may stand in a file of
+    options.
+    """
+    from lopsided.cli.saved import load_to_go_on
+    from lopsided.cli.training import FEED, held_options
+
+    model, attached = load_to_go_on(path)
+    known = attached[FEED].description["options"] if FEED in attached else {}
     context = click.get_current_context()
-    for name in _HELD_BY_THE_MODEL:
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+    for name, value in held_options(_HELD_BY_THE_MODEL).items():
+        is_given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if is_given and (name not in known or known[name] != value):
             option = next(parameter.opts[0] for parameter in context.command.params if parameter.name == name)
-            value = context.params[name]
+            had = f", which was {known[name]!r}" if name in known else ""
             raise ParameterError(
-                f"The option {option} must not be given with --resume, whose model has it, got {value!r}."
+                f"The option {option} must not be changed with --resume, whose model has it{had}, got {value!r}."
             )
-    model = load_for_files(path)
     if not hasattr(model, "partial_fit"):
         name = type(model).__name__
         raise ParameterError(f"The model {path} must learn row by row to go on, got a {name}, which is fitted once.")
-    return model
+    return model, attached
 
 
 def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int) -> Any:
@@ -114,87 +151,94 @@ def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | Non
     return built_model(built_learner(learner, settings, feed.labels.pos_label, seed), scale, feed)
 
 
-def _learned(feed: Feed, model: Any, delay: Delay, target: str, checkpoint: int) -> dict[str, Any]:
-    """Go through the stream and save; returns what is to be said about it."""
+def _compile(feed: Feed, model: Any) -> None:
     from lopsided.cli.compiling import compile_ahead
-    from lopsided.cli.feed import SLICE
-    from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.running import check_delay, refuse_nothing
-    from lopsided.cli.status import Status
-    from lopsided.late import LateLearner
-    from lopsided.metrics import AUPRC, AUROC
-    from lopsided.streams import StreamError
 
     assert feed.labels is not None
-    classes = feed.labels.classes
     compile_ahead(
         model,
-        classes,
+        feed.labels.classes,
         n_features=feed.n_features,
         is_sparse=feed.is_sparse,
         announce=lambda text: click.echo(text, err=True),
     )
-    check_delay(delay, feed)
-    late = LateLearner(model, delay=delay, classes=classes)
-    roc, precision_recall = AUROC(), AUPRC(interpolation="step")
-    positives = since_saved = 0
+
+
+def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dict[str, Any], int]:
+    """Go through the stream and save; returns what is to be said about it, and the exit code."""
+    from lopsided.cli.feed import SLICE
+    from lopsided.cli.interrupts import Interruptible
+    from lopsided.cli.running import refuse_nothing
+    from lopsided.cli.status import Status
+    from lopsided.streams import StreamError
+
+    feed = training.feed
     interrupts = Interruptible()
     problem: StreamError | None = None
     with Status("learning") as status:
         try:
-            for portion in interrupts.over(feed.slices(min(SLICE, checkpoint))):
-                scores = late.progressive_scores(portion.X, portion.y, times=portion.times)
-                is_positive = portion.signs > 0
-                roc.update_many(is_positive, scores)
-                precision_recall.update_many(is_positive, scores)
-                positives += int(is_positive.sum())
-                since_saved += scores.size
-                if since_saved >= checkpoint and model.started_:
-                    model.save(target)
-                    since_saved = 0
-                status.advance(scores.size, feed.progress, AUROC=roc.value)
+            for rows in interrupts.over(feed.slices(min(SLICE, checkpoint))):
+                n_rows = training.step(rows)
+                training.checkpoint()
+                status.advance(n_rows, feed.progress, AUROC=training.roc.value)
         except StreamError as error:
             problem = error
-        late.finish()
-        if status.n_rows:
-            model.save(target)
+        has_ended = problem is None and not interrupts.interrupted
+        is_changed = bool(status.n_rows or (has_ended and (training.n_waiting or feed.bad.count)))
+        if has_ended:
+            training.finish()
+        is_saved = is_changed and training.save()
         seconds, rows_per_second = status.seconds, status.rows_per_second
-    if problem is not None:
-        if status.n_rows:
-            saved = f"what was learned from the {status.n_rows:,} rows before is in {target}"
-            click.secho(saved, fg="yellow", err=True)
-        raise problem
-    if not status.n_rows:
+    if not is_saved and not goes_on and problem is None and not status.n_rows:
         refuse_nothing(feed, interrupts.interrupted)
-    return _summary(feed, model, target, status.n_rows, positives, roc, precision_recall) | {
+    if not has_ended and status.n_rows:
+        _say_what_is_kept(training, status.n_rows, is_saved, interrupted=problem is None)
+    if problem is not None:
+        raise problem
+    summary = _summary(training, status.n_rows, is_saved) | {
         "seconds": seconds,
-        "rows_per_second": rows_per_second,
+        "rows_per_second": rows_per_second if status.n_rows else None,
         "interrupted": interrupts.interrupted,
+        "resumed": goes_on,
     }
+    return summary, interrupts.exit_code
 
 
-def _summary(
-    feed: Feed, model: Any, target: str, n_rows: int, positives: int, roc: AUROC, precision_recall: AUPRC
-) -> dict[str, Any]:
+def _say_what_is_kept(training: Training, n_rows: int, is_saved: bool, *, interrupted: bool) -> None:
+    before = f"interrupted after {n_rows:,} rows; " if interrupted else ""
+    whose = "what was learned" if interrupted else f"what was learned from the {n_rows:,} rows before"
+    waiting = f", where {training.n_waiting:,} rows wait for their labels" if training.n_waiting else ""
+    kept = f"{whose} is in {training.target}{waiting}"
+    if not is_saved:
+        kept = "no label was known yet, so there is no model to save: begin again without --resume"
+    click.secho(before + kept, fg="yellow", err=True)
+
+
+def _summary(training: Training, n_rows: int, is_saved: bool) -> dict[str, Any]:
     from lopsided.cli.models import as_json, parameters_of, scale_in_words
 
+    feed, model = training.feed, training.model
     assert feed.labels is not None
     learner = model.final_learner
     return {
-        "model": target,
-        "bytes": os.path.getsize(target),
+        "model": training.target,
+        "saved": is_saved,
+        "bytes": os.path.getsize(training.target) if os.path.exists(training.target) else None,
         "learner": type(learner).__name__,
         "parameters": parameters_of(learner),
         "scale": scale_in_words(model),
         "rows": n_rows,
-        "positives": positives,
+        "rows_in_all": model.n_seen_ if model.started_ else 0,
+        "rows_measured": training.n_measured,
+        "waiting": training.n_waiting,
+        "positives": training.positives,
         "positive": as_json(feed.labels.positive),
         "features": feed.n_features,
         "label_column": feed.label_column,
         "columns": None if feed.schema is None else feed.schema.to_json(),
-        "auroc": as_json(roc.value),
-        "average_precision": as_json(precision_recall.value),
-        "n_support": as_json(getattr(learner, "n_support_", None)),
+        "auroc": as_json(training.roc.value),
+        "average_precision": as_json(training.precision_recall.value),
+        "n_support": as_json(getattr(learner, "n_support_", None)) if model.started_ else None,
         "bad_rows": feed.bad.count,
         "quarantine": feed.bad.path if feed.bad.count else None,
         "notes": feed.notes,
@@ -204,14 +248,21 @@ def _summary(
 def _print(summary: dict[str, Any]) -> None:
     from lopsided.cli.display import count, score
 
+    if not summary["rows"] and not summary["saved"]:
+        click.echo(f"nothing new to learn; {summary['model']} is as it was")
+        return
     support = "" if summary["n_support"] is None else f", {summary['n_support']:,} support vectors"
     bad = f", {summary['bad_rows']:,} bad rows left out" if summary["bad_rows"] else ""
+    in_all = f" ({count(summary['rows_in_all'])} in all)" if summary["resumed"] else ""
+    measured = f" over {count(summary['rows_measured'])} rows" if summary["resumed"] else ""
     lines = {
-        "rows": f"{count(summary['rows'])}, {count(summary['positives'])} positive{bad}",
-        "AUROC": f"{score(summary['auroc'])} (each row scored before it was learned)",
+        "rows": f"{count(summary['rows'])}{in_all}, {count(summary['positives'])} positive{bad}",
+        "AUROC": f"{score(summary['auroc'])}{measured} (each row scored before it was learned)",
         "AUPRC": score(summary["average_precision"]),
-        "speed": f"{count(summary['rows_per_second'])} rows a second, reading included",
-        "model": f"{summary['model']} ({summary['learner']}{support}, {summary['bytes'] / 1000:,.0f} kB)",
     }
+    if summary["rows"]:
+        lines["speed"] = f"{count(summary['rows_per_second'])} rows a second, reading included"
+    if summary["saved"]:
+        lines["model"] = f"{summary['model']} ({summary['learner']}{support}, {summary['bytes'] / 1000:,.0f} kB)"
     for name, words in lines.items():
         click.echo(f"{name:<6} {words}")

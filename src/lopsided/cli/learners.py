@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Iterable
 from typing import Any
 
 from lopsided.constraints import ParameterError
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 
-# They change or hold a learner and are none themselves; B2RMK does not learn from a stream.
-_NO_LEARNERS = {"B2RMK", "ExpertPool", "OnlineScaler", "SparsePipeline", "StreamPipeline", "TablePipeline"}
 # Options of their own set these, or they have no meaning for rows that are learned in the order of the file.
 _NOT_SETTABLE = {"self", "pos_label", "random_state", "shuffle"}
 
@@ -24,16 +21,15 @@ def learner_names() -> list[str]:
     >>> "koil" in learner_names(), "onlinescaler" in learner_names()
     (True, False)
     """
-    return sorted(name.lower() for name in LEARNERS if name not in _NO_LEARNERS)
+    return sorted(entry.name.lower() for entry in registry.entries(on_command_line=True))
 
 
 def learner_class(name: str) -> Any:
     """The class behind a name of the command line."""
-    by_lower_case = {known.lower(): known for known in LEARNERS if known not in _NO_LEARNERS}
-    if name.lower() not in by_lower_case:
-        raise ParameterError(f"The option --learner must be one of {', '.join(learner_names())}, got {name!r}.")
-    known = by_lower_case[name.lower()]
-    return getattr(importlib.import_module(LEARNERS[known]), known)
+    for entry in registry.entries(on_command_line=True):
+        if entry.name.lower() == name.lower():
+            return entry.kind
+    raise ParameterError(f"The option --learner must be one of {', '.join(learner_names())}, got {name!r}.")
 
 
 def settable_parameters(kind: Any) -> list[str]:

@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with `lopsided demo`. Exit codes: 0 done, 2 bad input or options (one sentence says what), "
-    "130 interrupted (what was learned is saved), 1 a bug.",
+    "130 interrupted by Ctrl-C and 143 by SIGTERM (what was learned is saved), 1 a bug.",
 )
 @click.version_option(__version__, message="lopsided %(version)s")
 @click.pass_context

@@ -48,7 +48,7 @@ def score(
     order; with --on-error skip bad ones are missing.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.interrupts import INTERRUPTED, Interruptible
+    from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.saved import load_for_files
     from lopsided.cli.status import Status
     from lopsided.feeds import open_writer
@@ -84,4 +84,4 @@ def score(
         click.secho(feed.bad.summary(), fg="yellow", err=True)
     if interrupts.interrupted:
         click.secho(f"interrupted after {summary['rows']:,} rows", fg="yellow", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(interrupts.exit_code)

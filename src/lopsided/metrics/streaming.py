@@ -8,6 +8,7 @@ area of the same scores.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,32 @@ class _BinnedArea(StreamingMetric):
         """Whether all scores are still kept: `key="centred"` places its bins after 256 of them."""
         self._count_waiting()
         return bool(self._ranking.kept.shape[1]) and not self._ranking.tally[SETTLED]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that has been counted, as small arrays: `restore` of an equal metric goes on from there."""
+        self._count_waiting()
+        bins, kept, levels, tally = self._ranking
+        places = np.flatnonzero(bins).astype(np.int32)  # most bins are empty
+        return {
+            "places": places,
+            "bins": bins.flat[places],
+            "kept": kept[:, : int(tally[KEPT])].copy(),
+            "levels": levels.copy(),
+            "tally": tally.copy(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Become what `state` of an equal metric described."""
+        ranking = empty_ranking(self._plan, KEPT_BEFORE_BINS)
+        places, kept = np.asarray(arrays["places"]), np.asarray(arrays["kept"])
+        if places.size and not 0 <= places.min() <= places.max() < ranking.bins.size:
+            raise ValueError(f"The state of {type(self).__name__} must be that of an equal one. Got other bins.")
+        ranking.bins.flat[places] = arrays["bins"]
+        ranking.kept[:, : kept.shape[1]] = kept
+        ranking.levels[:], ranking.tally[:] = arrays["levels"], arrays["tally"]
+        self._labels.clear()
+        self._scores.clear()
+        self._ranking = ranking
 
     @property
     def n_kept(self) -> int:

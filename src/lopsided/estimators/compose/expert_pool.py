@@ -373,3 +373,9 @@ class ExpertPool(OnlineClassifier):
     def n_diverged_(self) -> int:
         """How many steps of members were left out because they would have made them infinite."""
         return sum(member.n_diverged_ for member in self.members_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = self.learners if isinstance(self.learners, list | tuple) else []
+        tags.input_tags.sparse = all(member.__sklearn_tags__().input_tags.sparse for member in members)
+        return tags

@@ -9,7 +9,6 @@ a sentence.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import safetensors
 import safetensors.numpy
+from sklearn.base import BaseEstimator
 
 from lopsided.encoding.schema import Schema
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 from lopsided.estimators.state.replacing import replace_file
@@ -156,7 +156,7 @@ def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
     model._check_started()
     arrays = {name: np.array(array, order="C") for name, array in model._arrays().items()}
     description: dict[str, Any] = {
-        "learner": type(model).__name__,
+        "learner": _registered_name(model),
         "parameters": {name: _to_json(value, name) for name, value in _parameters_of(model).items()},
         "n_features": model.n_features_in_,
         "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
@@ -258,9 +258,9 @@ def _to_json(value: Any, name: str) -> Any:
         return {"schema": value.to_json()}
     if isinstance(value, list | tuple):
         return {"tuple" if isinstance(value, tuple) else "list": [_to_json(part, name) for part in value]}
-    if type(value).__name__ in LEARNERS:
+    if isinstance(value, BaseEstimator):
         parameters = {key: _to_json(part, key) for key, part in value.get_params(deep=False).items()}
-        return {"estimator": {"name": type(value).__name__, "parameters": parameters}}
+        return {"estimator": {"name": _registered_name(value), "parameters": parameters}}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -285,10 +285,24 @@ def _from_json(value: Any) -> Any:
     return tuple(parts) if "tuple" in value else parts
 
 
+def _registered_name(model: Any) -> str:
+    """The name by which a class is found again; a class that nobody registered would not be."""
+    kind = type(model)
+    if registry.entry_of(kind) is None:
+        raise ModelFileError(
+            f"The class of a model to save must be known by its name: call lopsided.register({kind.__name__}) where it "
+            f"is defined. Got {kind.__module__}.{kind.__qualname__}, which is not registered."
+        )
+    return kind.__name__
+
+
 def _estimator_from_json(description: dict[str, Any]) -> Any:
-    """A learner of this package, looked up by name and not yet started."""
+    """A learner that is registered, looked up by name and not yet started."""
     name = description["name"]
-    if name not in LEARNERS:
-        raise ModelFileError(f"A model file must hold one of {', '.join(sorted(LEARNERS))}. Got {name!r}.")
-    kind = getattr(importlib.import_module(LEARNERS[name]), name)
-    return kind(**{key: _from_json(value) for key, value in description["parameters"].items()})
+    entry = registry.entry(name) if isinstance(name, str) else None
+    if entry is None:
+        raise ModelFileError(
+            f"A model file must hold a learner of lopsided ({', '.join(registry.names())}) or one that this program "
+            f"has registered. Got {name!r}: import the module that defines it, which must call lopsided.register."
+        )
+    return entry.kind(**{key: _from_json(value) for key, value in description["parameters"].items()})
