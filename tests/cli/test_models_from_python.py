@@ -220,4 +220,4 @@ def test_learning_goes_on_with_a_model_from_python(lopsided, tmp_path, name, has
 def test_what_is_fitted_once_does_not_go_on(refused, tmp_path):
     fresh("B2RMK").fit(STREAM.X, STREAM.y).save(tmp_path / "m")
     write_csv(tmp_path / "rows.csv", FRAME, STREAM.y)
-    assert "must learn row by row to go on, got a B2RMK" in refused("learn", "rows.csv", "--resume", "m", "-o", "more")
+    assert "must learn row by row, got a B2RMK" in refused("learn", "rows.csv", "--resume", "m", "-o", "more")

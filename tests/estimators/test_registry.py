@@ -16,6 +16,7 @@ from lopsided.estimators.state.arrays import ModelFileError
 
 # What learners are derived from; no instance of these is of any use.
 BASES = {
+    "AddsUp",
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
     "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner",
 }  # fmt: skip

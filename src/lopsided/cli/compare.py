@@ -23,14 +23,14 @@ from lopsided.cli.options import with_force
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="One keeps the order of a set; several have random orders, and tell what is chance.",
+    help="One run keeps the order of a set; several runs use random orders and show the variation.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything random.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 @click.option(
-    "--output", type=click.Path(), help="Folder for pages and a log, from which an interrupted command goes on."
+    "--output", type=click.Path(), help="Folder for pages and a log; an interrupted command continues from the log."
 )
 @click.option(
-    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes; they slow each other down."
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes; timings get less exact."
 )
 @with_force
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -47,7 +47,7 @@ def compare(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Test, then train, every LEARNER on every set: AUROC, average precision and microseconds an example.
+    """Test, then train, every LEARNER on every set: AUROC, average precision and microseconds per example.
 
     A LEARNER is a name as `--learner` takes it, with parameters after a colon: koil, koil:C=4,gamma=auto, spa. Features
     are scaled online for all of them (but not for competitors that do so themselves or need not).

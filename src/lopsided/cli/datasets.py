@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option("--data", type=click.Path(), help="A folder with sets of your own: npz, LIBSVM, CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 def datasets(data: str | None, as_json: bool) -> None:
-    """List the data sets that `compare` and `reproduce` know by name, with rows, features and negatives per positive.
+    """List the data sets that `compare` and `reproduce` know by name: rows, features, negatives per positive.
 
     Nothing is ever downloaded.
     """

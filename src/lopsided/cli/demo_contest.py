@@ -127,7 +127,7 @@ def contests(notice: Callable[[str], None]) -> list[Contest]:
     try:
         sets.append(load_keel(_REAL_SET))
     except ModuleNotFoundError as error:
-        notice(f"Going on without the real set {_REAL_SET}. {error}")
+        notice(f"Continuing without the real set {_REAL_SET}. {error}")
     sets.append(four_clusters(random_state=_SEED))
     return [Contest(data) for data in sets]
 

@@ -118,7 +118,7 @@ class LiveTable:
 
 
 def table(rows: Sequence[Row], columns: Sequence[Column], *, with_progress: bool = False) -> Table:
-    """A table for a terminal, with a bar a row while it fills."""
+    """A table for a terminal, with one progress bar per row while it fills."""
     padding = (0, 0 if with_progress else 1, 0, 0)  # besides the blank between two columns
     result = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding)
     for column in columns:

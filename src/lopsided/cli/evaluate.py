@@ -41,7 +41,7 @@ def evaluate(
 
     FILE is a table or LIBSVM text, see `lopsided learn`; several are read one after the other, once.
     Prints AUROC, AUPRC (average precision), F1 at the learner's own decision, and examples per second. Scores are kept
-    for exact areas: 10 bytes a row.
+    for exact areas: 10 bytes per row.
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.learners import learner_class, parsed_settings

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @with_config
 @with_json
 def explain(model: str, what: str, row: int | None, top: int, as_json: bool, **options: Any) -> None:
-    """Take the score of one row apart: which remembered examples speak for the positive label, and which against it.
+    """Explain the score of one row: which remembered examples speak for the positive label, and which against it.
 
     ROW is a JSON object of columns, such as '{"amount": 17.5, "country": "NO"}', or, for a model that has learned from
     an array, a JSON list of its numbers; or FILE with --row N. The score of a kernel learner is a sum over its support

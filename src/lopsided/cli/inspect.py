@@ -16,7 +16,7 @@ from lopsided.cli.options import with_config, with_json
 @with_config
 @with_json
 def inspect(model: str, top: int, as_json: bool) -> None:
-    """Say what MODEL, a file that `lopsided learn` or a learner's `save` has written, is made of.
+    """Show what MODEL, a file that `lopsided learn` or a learner's `save` has written, is made of.
 
     Learner and parameters, columns, labels, rows seen, the threshold, how much of the budget is used, and the support
     vectors with the largest weights (or the largest weights of a linear model, or the members of a pool), in the

@@ -27,7 +27,7 @@ _HELD_BY_THE_MODEL = (
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--output", "-o", metavar="MODEL", help="Where to save the model. Default with --resume: the same file.")
-@click.option("--resume", metavar="MODEL", help="Go on with this model, after the rows that it has learned.")
+@click.option("--resume", metavar="MODEL", help="Continue with this model, after the rows it has learned.")
 @click.option("--from-start", is_flag=True, help="With --resume: learn the files again from their start, on purpose.")
 @columns
 @learning
@@ -38,7 +38,7 @@ _HELD_BY_THE_MODEL = (
     default=_CHECKPOINT_ROWS,
     show_default=True,
     metavar="ROWS",
-    help="Save the model every so many rows, so that little is lost if something breaks.",
+    help="Save the model after this many rows, so that little is lost in a crash.",
 )
 @click.option(
     "--checkpoint-seconds",
@@ -72,10 +72,10 @@ def learn(
     grow with them. What the columns are is found in the first 1,000 rows, printed, and saved with the model.
 
     Every row is scored before it is learned, so the AUROC and AUPRC printed at the end are honest; they count the rows
-    of earlier runs of a model that goes on.
+    of earlier runs of a resumed model.
 
     Ctrl-C and SIGTERM save what was learned and end with exit code 130 and 143; a bad row does so with 2. The same
-    command with --resume MODEL goes on behind the last row that was learned, as if nothing had happened: files that
+    command with --resume MODEL continues after the last row learned, as if nothing had happened: files that
     were read to their end are skipped, one that has grown is continued, and one that was changed before that place is
     refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
     to their end, their labels are taken to be known, and they are learned.
@@ -140,7 +140,7 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
             )
     if not hasattr(model, "partial_fit"):
         name = type(model).__name__
-        raise ParameterError(f"The model {path} must learn row by row to go on, got a {name}, which is fitted once.")
+        raise ParameterError(f"The model {path} must learn row by row, got a {name}, which is fitted once.")
     return model, attached
 
 
@@ -261,7 +261,7 @@ def _print(summary: dict[str, Any]) -> None:
         "AUPRC": score(summary["average_precision"]),
     }
     if summary["rows"]:
-        lines["speed"] = f"{count(summary['rows_per_second'])} rows a second, reading included"
+        lines["speed"] = f"{count(summary['rows_per_second'])} rows per second, including reading"
     if summary["saved"]:
         lines["model"] = f"{summary['model']} ({summary['learner']}{support}, {summary['bytes'] / 1000:,.0f} kB)"
     for name, words in lines.items():

@@ -61,7 +61,7 @@ with_config = click.option(
     help=f"File of defaults for these options. Default: {CONFIG_HERE}, if there is one here.",
 )
 
-with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
+with_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 
 
 def _format_of_files(name: str) -> Callable[[_Command], _Command]:
@@ -73,7 +73,7 @@ def _format_of_files(name: str) -> Callable[[_Command], _Command]:
     )
 
 
-with_force = click.option("--force", is_flag=True, help="Replace models, and files of other kinds than the output.")
+with_force = click.option("--force", is_flag=True, help="Overwrite models, and files of a different kind.")
 
 
 def _guarding(**kinds: str) -> Callable[[_Command], _Command]:
@@ -97,19 +97,19 @@ def _guarding(**kinds: str) -> Callable[[_Command], _Command]:
 
 _reading = _stacked(
     click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
-    click.option("--follow", is_flag=True, help="Go on when a file or a directory grows, until Ctrl-C."),
+    click.option("--follow", is_flag=True, help="Keep reading as a file or a directory grows, until Ctrl-C."),
     click.option(
         "--idle",
         type=click.FloatRange(min=0),
         metavar="SECONDS",
-        help="With --follow: end after so long a silence.",
+        help="With --follow: stop after this many seconds without new rows.",
     ),
     click.option(
         "--on-error",
         type=click.Choice(["stop", "skip", "quarantine"]),
         default="stop",
         show_default=True,
-        help="What to do with a bad row: end, leave it out, or leave it out and write it down.",
+        help="What to do with a bad row: stop, skip it, or skip it and append it to the quarantine file.",
     ),
     click.option("--quarantine", metavar="FILE", help="Where bad rows are appended. Default: bad-rows.ndjson."),
 )
@@ -132,7 +132,9 @@ columns = _stacked(
         help="The positive label, against all others. Default: the rarer one of the first rows.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
-    click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds; for --delay and alerts a day."),
+    click.option(
+        "--time", "time_column", metavar="COL", help="ISO dates or seconds; used by --delay and for alerts per day."
+    ),
     click.option("--ignore", multiple=True, metavar="COL", help="Not learned from (may be repeated)."),
     click.option(
         "--kind",
@@ -145,7 +147,7 @@ columns = _stacked(
         "--width",
         type=click.IntRange(2, 65536),
         metavar="N",
-        help="Columns for each hashed one, a power of two. Default: up to 64 a category, 256 a text.",
+        help="Columns per hashed column, a power of two. Default: up to 64 for a category, 256 for text.",
     ),
     click.option(
         "--features",
@@ -160,7 +162,7 @@ late = click.option(
     type=_DelayType(),
     default="0",
     metavar="N|DURATION",
-    help="Labels are known N rows later, or with --time a duration later (90s, 15m, 12h, 7d, 2w).",
+    help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w).",
 )
 
 learning = _stacked(
@@ -176,5 +178,5 @@ learning = _stacked(
         help="Scale numbers by what was known before each row. Default: standard for tables, none for LIBSVM.",
     ),
     late,
-    click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random."),
+    click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed."),
 )

@@ -15,7 +15,7 @@ from lopsided.cli.options import with_force
 @click.argument("table", metavar="TABLE")
 @click.option("--sets", help="Only these sets, by their published names, separated by commas.")
 @click.option("--methods", help="Only these methods, separated by semicolons (their names contain commas).")
-@click.option("--runs", type=click.IntRange(1), help="Runs a cell; by default as many as were published.")
+@click.option("--runs", type=click.IntRange(1), help="Runs per cell. Default: as many as were published.")
 @click.option("--quick", is_flag=True, help="A first answer in a minute: few runs, coarse grids, small sets only.")
 @click.option(
     "--tune",
@@ -54,7 +54,7 @@ def reproduce(
 
     Writes TABLE.md, TABLE.json, TABLE.html, TABLE.png and the log TABLE.jsonl into the output folder (TABLE.quick.md
     and so on with --quick, TABLE.each.md with --tune each). A cell that is in the log is not run again, so an
-    interrupted command goes on where it stopped.
+    interrupted command continues where it stopped.
     """
     folder = Path(output)
     if table == "index":

@@ -51,5 +51,5 @@ class Status:
         done = "" if share is None else f", {min(share, 1.0):.0%}"
         rest = "".join(f", {name} {score(value)}" for name, value in figures.items())
         self._status.update(
-            f"{self._verb}: {count(self.n_rows)} rows, {count(self.rows_per_second)} a second{done}{rest}"
+            f"{self._verb}: {count(self.n_rows)} rows, {count(self.rows_per_second)} per second{done}{rest}"
         )

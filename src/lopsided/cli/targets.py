@@ -113,7 +113,7 @@ def _check_replaceable(target: Target) -> None:
     if not path.is_file() or not path.stat().st_size:  # pipes and devices are written into; nothing is lost of nothing
         return
     if is_model(path):
-        remedies = "--force replaces it or --resume goes on with it" if target.kind is MODEL else "--force replaces it"
+        remedies = "--force replaces it or --resume continues it" if target.kind is MODEL else "--force replaces it"
         raise ParameterError(
             f"The option {target.option} must not be a model that exists, unless {remedies}, got {target.path!r}."
         )

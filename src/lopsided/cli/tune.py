@@ -29,8 +29,10 @@ DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.
     metavar="NAME",
     help=f"Try this one (may be repeated). Default: {', '.join(DEFAULT_LEARNERS)}.",
 )
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter that is not to be tuned.")
-@click.option("--candidates", default=24, show_default=True, type=click.IntRange(min=1), help="How many to begin with.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter to keep fixed.")
+@click.option(
+    "--candidates", default=24, show_default=True, type=click.IntRange(min=1), help="How many candidates to start with."
+)
 @click.option(
     "--measure",
     type=click.Choice(["auroc", "auprc"]),
@@ -40,7 +42,7 @@ DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.
 )
 @click.option("--scale", type=click.Choice(["standard", "minmax", "none"]), help="As in `lopsided learn`.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Threads.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For all that is random.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed.")
 @late
 @columns
 @reading

@@ -127,9 +127,9 @@ def forget(name: str) -> None:
 
 
 def _check_is_learner(kind: Any) -> None:
-    from lopsided.estimators.base.classifier import Classifier
+    from lopsided.estimators.base.answering import Answering
 
-    if not (isinstance(kind, type) and issubclass(kind, Classifier)):
+    if not (isinstance(kind, type) and issubclass(kind, Answering)):
         raise RegistrationError(
             "What is registered must be a class derived from lopsided.OnlineClassifier or from a learner of lopsided. "
             f"Got {kind!r}."

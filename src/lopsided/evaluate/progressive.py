@@ -96,7 +96,7 @@ def progressive(
 class Evaluation:
     """A progressive validation that keeps what it saw: exact areas need all scores.
 
-    Memory: 10 bytes an example. Rows without a label, which `unlabelled` allows, are scored and not judged.
+    Memory: 10 bytes per example. Rows without a label, which `unlabelled` allows, are scored and not judged.
 
     Parameters
     ----------

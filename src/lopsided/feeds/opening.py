@@ -83,7 +83,7 @@ def open_feed(
     bad = BadRows(on_error, None if quarantine is None else os.fspath(quarantine), tell)
     earlier = bookmarks or Bookmarks()
     if any(earlier) and model is None and not from_start:
-        raise ArgumentError("A feed that goes on must have a model, which knows the columns, got none.", "model")
+        raise ArgumentError("A feed that continues must have a model, which knows the columns, got none.", "model")
     known = None if from_start else earlier
     stream: Any
     if is_frame(source):
@@ -121,7 +121,7 @@ def _say_where_it_goes_on(feed: Feed) -> None:
     if getattr(feed.stream, "begins_anew", False):
         feed.note("standard input is another one than before, and is read from its start")
     elif mark is not None:
-        feed.note(f"{feed.stream.source_name} goes on after the {mark.rows:,} rows that were read before")
+        feed.note(f"{feed.stream.source_name} continues after the {mark.rows:,} rows that were read before")
 
 
 def _paths_of(source: Any) -> list[str]:

@@ -241,7 +241,7 @@ class LateLearner(Waiting):
     def advance_to(self, time: float) -> Self:
         """It is now `time`, whether or not a row comes: what is due before it is learned, or meets its rule."""
         with self._lock:
-            if self._in_time and math.isfinite(time) and time > self._moment:
-                self._moment = float(time)
+            if self._in_time is not False and math.isfinite(time) and time > self._moment:
+                self._in_time, self._moment = True, float(time)
                 self._learn_due(self._moment)
         return self

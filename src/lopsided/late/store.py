@@ -247,7 +247,12 @@ class MemoryStore:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """All of it as JSON and arrays."""
         slots = self._start + np.flatnonzero(self._waits[self._start : self._stop])
-        description = {"rows": self._count, "features": self._n_features, "sparse": bool(self._is_sparse)}
+        has_rows = self._count > 0  # what rows were like that have gone does not matter
+        description = {
+            "rows": self._count,
+            "features": self._n_features if has_rows else 0,
+            "sparse": bool(self._is_sparse) and has_rows,
+        }
         arrays: Arrays = {
             "scores": self._scores[slots],
             "dues": self._dues[slots],
@@ -257,7 +262,7 @@ class MemoryStore:
             "settled": _as_bytes(list(self._settled)),
             "fates": np.array([self._fates[key] for key in self._settled], dtype=np.float64),
         }
-        if self._rows is not None:
+        if self._rows is not None and has_rows:
             X = self._rows.take(slots)
             arrays |= {"starts": X.indptr, "features": X.indices, "values": X.data} if self._is_sparse else {"X": X}
         return description, arrays

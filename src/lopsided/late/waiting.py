@@ -19,7 +19,7 @@ from lopsided.late import door
 from lopsided.late.any_learner import as_late_learner
 from lopsided.late.delay import Delay, Unlabelled
 from lopsided.late.outcomes import Counts
-from lopsided.late.playing import Player, learn
+from lopsided.late.playing import Player, learn, score
 from lopsided.late.rows import Arrays, Floats, stacked
 from lopsided.late.schedule import Schedule, rule_may_move, scheduled, threshold_marks
 from lopsided.late.store import DROPPED, Key, MemoryStore, WaitingRows, WaitingStore
@@ -146,6 +146,8 @@ class Waiting:
     def _step(self, new: WaitingRows, moments: Floats, prompt: npt.NDArray[np.bool_] | None, times: Any) -> Floats:
         """Score newcomers in order, learning before each what has become due, and keep those that are not due yet."""
         n_rows = moments.size
+        if n_rows == 1:
+            return self._step_alone(new, moments, prompt is not None and bool(prompt[0]), times)
         fresh = self._fresh(new.keys, n_rows)
         prompt = fresh & (False if prompt is None else prompt)
         waited = self.store.take_due(float(moments[-1])) or new.part(slice(0, 0))
@@ -163,6 +165,23 @@ class Waiting:
         self._keep(new.part(np.flatnonzero(stays)))
         self._note(new.X, n_rows, moments, times)
         self._counts.learned += schedule.entry.size
+        return new.scores
+
+    def _step_alone(self, new: WaitingRows, moments: Floats, prompt: bool, times: Any) -> Floats:
+        """`_step` for one row, which needs none of the arithmetic that finds the order of many."""
+        self._learn_due(float(moments[0]))
+        if self._marks(1):
+            self._threshold = float(self._learner.threshold_) if self._learner.started_ else 0.0
+        self.thresholds = np.full(1, self._threshold)
+        new.scores[:] = score(self._learner, new.X)
+        self._note(new.X, 1, moments, times)
+        if not self._fresh(new.keys, 1)[0]:
+            return new.scores
+        if prompt:
+            self._learn(new, new.signs)
+            self._settle((key, new.signs.item()) for key in new.all_keys())
+        else:
+            self._keep(new)
         return new.scores
 
     def _note(self, X: Any, n_rows: int, moments: Floats | None = None, times: Any = None) -> None:

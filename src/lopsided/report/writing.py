@@ -146,7 +146,7 @@ def _moments(detail: Detail, at: Floats, rates: Floats) -> Grid:
         support = "-" if moment.n_support is None else f"{moment.n_support:,}"
         weights = "-" if moment.weights is None else ", ".join(f"{weight:.2f}" for weight in moment.weights)
         rows.append((f"{at[q]:,.0f}", support, weights, f"{rates[q]:,.0f}"))
-    return Grid(["rows", "support vectors", "weights", "rows a second"], rows, first_number=0)
+    return Grid(["rows", "support vectors", "weights", "rows per second"], rows, first_number=0)
 
 
 def _figure(value: float) -> str:

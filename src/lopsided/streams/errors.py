@@ -12,7 +12,7 @@ _COLUMNS_SHOWN = 20
 class StreamError(ValueError):
     """A file, a line or a cell that is not what a stream needs.
 
-    The message is one sentence that says what, where, what is allowed and what came. The facts are
+    The message is one sentence that says what, where, what is allowed and what was found. The facts are
     attributes too, so that a program need not take the sentence apart: `source` (the file as it was
     named), `line` (1-based, as an editor counts; the number of the row in a format without lines; None when
     the whole file is meant), `field` (a column or a part of the row; None when the whole row is meant), `rule`

@@ -25,6 +25,6 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "OB2RMK",
         "ob2rmk",
-        _QUICK_STEPS | {"warm_up": 78, "refit": 9},
+        _QUICK_STEPS | {"warm_up": 78, "refit": 25},
     ),
 )

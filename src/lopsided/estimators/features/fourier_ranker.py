@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,8 +16,6 @@ from lopsided.core.features.fourier_ranker import (
     DUE,
     FIXED,
     KEPT,
-    POSITIVES,
-    SEEN,
     SINCE,
     SOLVED,
     SPREAD,
@@ -35,8 +32,7 @@ from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.experts import CHANCE
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.blas import one_blas_thread
-from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.estimators.features.adding_up import AddsUp
 from lopsided.estimators.features.class_moments import ClassMoments
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
 from lopsided.estimators.state.experts import empty_experts, experts_arrays, experts_plan, restored_experts
@@ -52,7 +48,7 @@ def _are_bandwidths(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(map(number(above=0).accepts, value))
 
 
-class FourierRanker(CompiledLearner):
+class FourierRanker(AddsUp):
     """Learns the least-squares AUC ranking of random Fourier features in one pass; their number bounds it.
 
     What `OPAUC` is for a line, at its optimum instead of on the way there: no step size, nothing to tune to begin with,
@@ -303,69 +299,6 @@ class FourierRanker(CompiledLearner):
             if self._state.tally[SINCE]:
                 self._solve()
         return self
-
-    # ---------------------------------------------------------------- adding models up
-
-    def sibling(self) -> Self:
-        """An empty model with the same directions and the same fixed scale, to learn from another part of a stream."""
-        other = copy.deepcopy(self)
-        self._check_scale("sibling", other)
-        other._memory = ScoreMemory()
-        for memory in other._moments_by_fade:
-            memory.clear()
-        other._experts = empty_experts(other._experts_plan, other._state.offsets.size)
-        for array in (other._state.weights, other._state.offsets, other._state.tally):
-            array[:] = 0
-        other._state.tally[[DRAWN, FIXED]] = 1
-        other._unbind()
-        return other
-
-    def absorb(self, other: FourierRanker) -> Self:
-        """Add what another model has learned: exactly as if this one had seen those examples as well.
-
-        The other one stays as it is. Both must have the same parameters, directions and fixed scale, as a model and
-        its `sibling` have. With `fade` < 1 both are taken to end now; with `focus` > 0 the weights of examples are
-        those that each model gave them. What variants have achieved is not added: that of this model counts.
-        """
-        if not isinstance(other, FourierRanker):
-            raise ValueError(f"The 'other' parameter of absorb must be a FourierRanker. Got {type(other).__name__}.")
-        other = copy.deepcopy(other)  # before this one's lock is taken: two models may absorb each other
-        with self._alone:
-            self._check_scale("absorb", self)
-            self._check_scale("absorb", other)
-            mine, theirs = self._what_must_agree(), other._what_must_agree()
-            for name in mine:
-                if not np.array_equal(mine[name], theirs[name]):
-                    raise ValueError(
-                        f"The models of FourierRanker.absorb must have the same {name}, as those of `sibling` do. "
-                        "Got different ones."
-                    )
-            other._add_block()
-            self._add_block()
-            for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
-                memory.add(more)
-            self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
-            self._solve()
-        return self
-
-    def _what_must_agree(self) -> dict[str, Any]:
-        return {
-            "labels": self.classes_,
-            "positive label": self._labels.positive_index,
-            "directions": self._state.directions,
-            "scale": self._state.scale,
-            "linear part": self._plan.linear * (self._state.weights.shape[1] - self._state.directions.shape[1] * 2),
-            "fades": [memory.fade for memory in self._moments_by_fade],
-        }
-
-    @staticmethod
-    def _check_scale(method: str, model: FourierRanker) -> None:
-        model._check_started()
-        if not model._state.tally[FIXED]:
-            raise ValueError(
-                f"A model of FourierRanker.{method} must have seen at least its warm_up, {model.warm_up} rows, which "
-                f"fix the scale of its features. Got {int(model._state.tally[SEEN])}."
-            )
 
     # ---------------------------------------------------------------- keeping, looking inside
 

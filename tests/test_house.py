@@ -1,0 +1,72 @@
+"""The rules of the house that no linter knows: no cycles, nobody reaches into a learner, no file too long."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import grimp
+import pytest
+
+import lopsided
+
+PACKAGE = Path(lopsided.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+_OWN = {"self", "cls", "super()"}
+_NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}  # public, whatever their names look like
+LONGEST = 400
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    graph = grimp.build_graph("lopsided", cache_dir=None, exclude_type_checking_imports=True)
+    imports = {module: set(graph.find_modules_directly_imported_by(module)) for module in graph.modules}
+    # What imports nothing that is left goes; what cannot go is a cycle, or stands before one.
+    while True:
+        leaves = {module for module, others in imports.items() if not others & imports.keys()}
+        if not leaves:
+            break
+        imports = {module: others for module, others in imports.items() if module not in leaves}
+    assert not imports
+
+
+def _reaches_inside(path):
+    """Uses of private attributes of others; a class may reach into its like, so what the file itself has is its own."""
+    tree = ast.parse(path.read_text())
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in attributes if ast.unparse(node.value) in _OWN}
+    own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    for node in attributes:
+        is_private = node.attr.startswith("_") and not node.attr.startswith("__")
+        if is_private and node.attr not in own | _NAMED_TUPLES:
+            yield f"{path.relative_to(PACKAGE)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def test_nothing_outside_of_the_learners_uses_what_is_not_public_of_them():
+    outside = [path for path in FILES if path.relative_to(PACKAGE).parts[0] not in ("estimators", "core")]
+    assert [place for path in outside for place in _reaches_inside(path)] == []
+
+
+@pytest.mark.parametrize("room", ["streams", "feeds"])
+def test_files_and_feeds_name_no_option_of_the_command_line(room):
+    for path in sorted((PACKAGE / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.search(r"(?<![\w-])--[a-z]", node.value), f"{path.name}:{node.lineno}"
+
+
+def test_files_are_of_a_size_to_be_read():
+    long = {str(path.relative_to(PACKAGE)): n for path in FILES if (n := len(path.read_text().splitlines())) > LONGEST}
+    assert not long
+
+
+def test_importing_the_package_is_quick():
+    """Neither Numba nor scikit-learn nor pyarrow is imported before somebody asks for what needs them."""
+    told = "import sys, lopsided; print([m for m in ('numba', 'sklearn', 'pyarrow', 'scipy') if m in sys.modules])"
+    output = subprocess.run([_python(), "-c", told], check=True, capture_output=True, text=True)
+    assert output.stdout.strip() == "[]"
+
+
+def _python():
+    import sys
+
+    return sys.executable
