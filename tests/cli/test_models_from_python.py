@@ -13,7 +13,7 @@ import lopsided as lp
 from cli.conftest import libsvm_text
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 
 STREAM = four_clusters(20, 80, random_state=1)
 FRAME = pd.DataFrame(STREAM.X, columns=["left", "right"])
@@ -45,7 +45,7 @@ def scored(done):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
-ALL = [name for name in LEARNERS if name != "OnlineScaler"]
+ALL = [entry.name for entry in registry.entries(is_learner=True)]
 
 
 @pytest.mark.parametrize("has_names", [True, False], ids=["frame", "array"])
@@ -220,4 +220,4 @@ def test_learning_goes_on_with_a_model_from_python(lopsided, tmp_path, name, has
 def test_what_is_fitted_once_does_not_go_on(refused, tmp_path):
     fresh("B2RMK").fit(STREAM.X, STREAM.y).save(tmp_path / "m")
     write_csv(tmp_path / "rows.csv", FRAME, STREAM.y)
-    assert "must learn row by row to go on, got a B2RMK" in refused("learn", "rows.csv", "--resume", "m", "-o", "more")
+    assert "must learn row by row, got a B2RMK" in refused("learn", "rows.csv", "--resume", "m", "-o", "more")

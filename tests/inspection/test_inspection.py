@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import lopsided as lp
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
-from lopsided.estimators import LEARNERS
+from lopsided.estimators import registry
 from lopsided.inspection import describe, explain, kernel_weights_of, score_form_of
 
 STREAM = four_clusters(40, 160, random_state=2)
@@ -96,12 +96,28 @@ def test_rows_come_in_many_forms_but_one_at_a_time():
         explain(plain, np.zeros(3))
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("OnlineScaler", "TablePipeline")])
-def test_everything_can_be_described(name):
-    model = pool("weighted") if name == "ExpertPool" else getattr(lp, name)()
+TRIALS = [
+    pytest.param(entry, trial, id=f"{entry.name}-{trial}")
+    for entry in registry.entries(is_learner=True, takes_tables=False)
+    for trial in range(len(entry.trials))
+]
+
+
+@pytest.mark.filterwarnings("ignore::lopsided.DivergenceWarning")
+@pytest.mark.parametrize(("entry", "trial"), TRIALS)
+def test_everything_can_be_described_and_what_claims_so_explained(entry, trial):
+    model = entry.instances()[trial]
     model.fit(STREAM.X, STREAM.y)
+    row = STREAM.X[3]
+    if entry.claims("explainable", model):
+        explanation = explain(model, row)
+        assert explanation.score == pytest.approx(model.decision_function(row[None])[0], abs=1e-12)
+        assert total(explanation) == pytest.approx(explanation.score, abs=1e-9)
+    else:
+        with pytest.raises(ValueError, match="whose score is made otherwise"):
+            explain(model, row)
     facts = describe(model, top=2)
-    assert (facts.kind, facts.rows, facts.positives, facts.features) == (name, 200, 40, 2)
+    assert (facts.kind, facts.rows, facts.positives, facts.features) == (entry.name, 200, 40, 2)
     assert (facts.positive, facts.negative, facts.threshold) == (1, 0, model.threshold_)
     assert facts.calibration == model.calibration_ and facts.memory == model.nbytes_
     assert len(facts.largest_vectors) <= 2 and len(facts.largest_weights) <= 2

@@ -100,6 +100,8 @@ def kernel_sums_of(model: Any) -> list[KernelSum]:
     vectors = getattr(learner, "support_vectors_", None)
     if vectors is None:
         return []
+    if not (hasattr(learner, "support_weights_") and hasattr(learner, "support_signs_")):
+        return []
     weights, signs = learner.support_weights_, learner.support_signs_
     if isinstance(vectors, list):
         parts = zip(
@@ -109,6 +111,8 @@ def kernel_sums_of(model: Any) -> list[KernelSum]:
     if isinstance(learner, B2RMK | OB2RMK):
         kernels = tuple(zip(learner.kernel_weights_.tolist(), chosen_pool(learner.kernels), strict=True))
         return [KernelSum(kernels, _dense(vectors), weights, signs)]
+    if not hasattr(learner, "kernel"):  # a class from elsewhere, whose weights may mean anything
+        return []
     kernel = chosen_kernel(learner, model.n_features_in_)
     return [KernelSum(((1.0, kernel),), _dense(vectors), weights, signs)]
 

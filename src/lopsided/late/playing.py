@@ -38,8 +38,12 @@ def _has_single_rows(model: Any, X: Any) -> bool:
 
 
 def _takes_single_rows(model: Any, X: Any, labels: LabelMap) -> bool:
-    # A model that has not begun, or whose labels are not yet settled, is told both labels by a batch.
-    return _has_single_rows(model, X) and model.started_ and model.labels_.settled and labels.settled
+    return _has_single_rows(model, X) and _knows(model, labels)
+
+
+def _knows(model: Any, labels: LabelMap) -> bool:
+    """A model that has not begun, or whose labels are not yet settled, is told both labels by a batch."""
+    return bool(model.started_ and model.labels_.settled and labels.settled)
 
 
 class Player:
@@ -93,7 +97,7 @@ class Player:
         return places[order], turns[order]
 
     def _takes_turns(self) -> bool:
-        return self.labels is not None and _takes_single_rows(self.model, self.pool, self.labels)
+        return self.labels is not None and hasattr(self.model, "take_turns") and _knows(self.model, self.labels)
 
     def _do(self, places: Integers, turns: Floats, *, in_turn: bool) -> None:
         if in_turn:

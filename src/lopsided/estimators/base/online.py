@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats, bound
-from lopsided.core.geometry.points import first_beyond
+from lopsided.core.geometry.points import Rows, first_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
@@ -169,26 +169,41 @@ class OnlineClassifier(Classifier):
 
         Parameters
         ----------
-        X : dense rows, one for each turn
+        X : array or CSR rows, one for each turn
         turns : +1 or -1, to learn the row as of the rare or the other class; or NaN, to score it
         scores : where scores are written; those of rows to be learned are what was answered when they came
         places : where in `scores` that of each row stands.
         """
         with self._alone:
             self._check_started()
-            rows = self._rows_of(X).dense
-            learned = ~np.isnan(turns)
-            # Bound to names, for this loop is all that many a stream spends its time in.
-            one, learn, score = self._one_x, self._learn_one, self._score_one
-            for x, sign, place in zip(rows, turns.tolist(), places.tolist(), strict=True):
-                one[:] = x
-                if sign == sign:
-                    learn(sign)
-                else:
-                    scores[place] = score()
+            rows, learned = self._rows_of(X), ~np.isnan(turns)
+            take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
+            take(rows, turns.tolist(), scores, places.tolist())
             self._memory.remember(turns[learned], scores[places[learned]])
             self._warn_of_divergence()
         return self
+
+    def _take_dense_turns(self, rows: Rows, turns: list[float], scores: Floats, places: list[int]) -> None:
+        # Bound to names, for this loop is all that many a stream spends its time in.
+        one, learn, score = self._one_x, self._learn_one, self._score_one
+        for x, sign, place in zip(rows.dense, turns, places, strict=True):
+            one[:] = x
+            if sign == sign:
+                learn(sign)
+            else:
+                scores[place] = score()
+
+    def _take_sparse_turns(self, rows: Rows, turns: list[float], scores: Floats, places: list[int]) -> None:
+        starts, every, one_sign, weight = rows.starts.tolist(), self._scores_every_row, np.ones(1), np.ones(1)
+        for t, (sign, place) in enumerate(zip(turns, places, strict=True)):
+            entries = slice(starts[t], starts[t + 1])
+            span = np.array([0, starts[t + 1] - starts[t]])
+            row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
+            if sign == sign:
+                one_sign[0] = sign
+                self._learn(row, one_sign, weight, every_score=every)
+            else:
+                scores[place] = self._score(row)[0]
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""

@@ -87,6 +87,7 @@ ENTRIES: tuple[Entry, ...] = (
         sparse=_as_all_members("sparse"),
         bounded=_as_all_members("bounded"),
         random=True,
+        explainable=lambda pool: pool.combine == "weighted" or _as_all_members("explainable")(pool),
         reports_its_answer=lambda pool: pool.combine != "sample",
     ),
 )

@@ -20,7 +20,14 @@ _AUTOMATIC = {"regularization": "auto", "fade": "auto", "focus": 3.0}
 
 ENTRIES: tuple[Entry, ...] = (
     _entry("FOGD", "descent", {"n_components": 30, "gamma": 2.0}, random=True),
-    _entry("NOGD", "descent", {"budget": 30, "rank": 10, "gamma": 2.0}, {"budget": 300}, keeps_vectors=True),
+    _entry(
+        "NOGD",
+        "descent",
+        {"budget": 30, "rank": 10, "gamma": 2.0},
+        {"budget": 300},
+        keeps_vectors=True,
+        explainable=True,
+    ),
     _entry(
         "FourierRanker",
         "fourier_ranker",

@@ -24,7 +24,13 @@ def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entr
 ENTRIES: tuple[Entry, ...] = (
     _entry("OnlinePerceptron", "classifiers", {}, {"fit_intercept": True}),
     _entry("OCS", "classifiers", {}, {"variant": 2, "loss": "logistic", "fit_intercept": True}),
-    _entry("OFO", "classifiers", {"fit_intercept": True}, {"learning_rate": 1.0, "loss": "hinge"}),
+    _entry(
+        "OFO",
+        "classifiers",
+        {"fit_intercept": True},
+        {"learning_rate": 1.0, "loss": "hinge"},
+        explainable=False,  # it answers with a probability
+    ),
     _entry(
         "OPAUC",
         "rankers",
@@ -41,7 +47,6 @@ ENTRIES: tuple[Entry, ...] = (
         {"measure": "auprc", "refresh": 9, "n_costs": 4},
         {"sharpness": float("inf"), "refresh": 3},
         random=True,
-        explainable=False,  # many columns, of which the best answers
         reports_its_answer=False,
     ),
     _entry(
