@@ -20,12 +20,11 @@ _AUTOMATIC = {"regularization": "auto", "fade": "auto", "focus": 3.0}
 
 ENTRIES: tuple[Entry, ...] = (
     _entry("FOGD", "descent", {"n_components": 30, "gamma": 2.0}, random=True),
-    _entry("NOGD", "descent", {"budget": 30, "rank": 10, "gamma": 2.0}, {"budget": 300}, keeps_vectors=True),
+    _entry("NOGD", "descent", {"budget": 30, "rank": 10, "gamma": 2.0}, {"budget": 100}, keeps_vectors=True),
     _entry(
         "FourierRanker",
         "fourier_ranker",
-        {"n_components": 20},
-        {"n_components": 8, "refresh": 1, "warm_up": 50},
+        {"n_components": 8, "refresh": 1, "warm_up": 70},
         {"n_components": 20, "bandwidths": (0.5,), "warm_up": 40} | _AUTOMATIC,
         random=True,
     ),
