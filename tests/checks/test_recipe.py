@@ -58,7 +58,7 @@ class NearestMean(lp.OnlineClassifier):
 
 @pytest.fixture
 def registered():
-    lp.register(NearestMean, trials=({}, {"forgetting": 0.1}), bounded=True, sparse=True, random=False)
+    lp.register(NearestMean, trials=({"forgetting": 0.1},), bounded=True, sparse=True, random=False)
     yield
     registry.forget("NearestMean")
 

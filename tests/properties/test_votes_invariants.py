@@ -12,18 +12,12 @@ from sklearn.base import clone
 
 from core.agreement import clusters
 from lopsided import BOGD, BOMKC, BPAS, OMKC, RBP, SPA, Forgetron, KernelPA, KernelPerceptron
+from lopsided.checks import check_batch_equals_loop, check_pickling, check_saving_and_loading
 from lopsided.constraints import ParameterError
 from lopsided.estimators.base.randomness import UniformStream
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial
 from properties.generated import KERNELS, streams
-from properties.going_on import (
-    CLASSES,
-    assert_batches_do_not_matter,
-    assert_stops_do_not_matter,
-    from_file,
-    from_pickle,
-    one_by_one,
-)
+from properties.going_on import CLASSES, one_by_one
 from properties.inspection import bytes_of
 
 SEED = 4321
@@ -260,21 +254,13 @@ def test_12_the_order_of_features_and_features_that_are_zero_change_nothing_but_
             )
 
 
-# ---- 13: stopping and going on ----
+# ---- 13, 14: stopping and going on; batches ----
 
 
-@pytest.mark.parametrize("again", [from_file, from_pickle])
+@pytest.mark.parametrize("check", [check_saving_and_loading, check_pickling, check_batch_equals_loop])
 @every_voter
-def test_13_going_on_after_a_stop_equals_never_having_stopped(name, again, tmp_path):
-    assert_stops_do_not_matter(lambda: make(name), lambda learner: again(learner, tmp_path))
-
-
-# ---- 14: batches ----
-
-
-@every_voter
-def test_14_batches_of_any_size_give_the_same_model_and_the_same_scores(name):
-    assert_batches_do_not_matter(lambda: make(name))
+def test_13_14_neither_stops_nor_batches_matter(name, check):
+    check(make(name))
 
 
 # ---- Beyond the invariants ----

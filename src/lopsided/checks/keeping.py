@@ -25,7 +25,7 @@ from lopsided.checks.subject import (
 )
 
 
-def _check_going_on(learner: Any, again: Callable[[Any], Any], what: str) -> None:
+def _check_going_on(learner: Any, again: Callable[[Any], Any], what: str, *, stops: tuple[int, ...] = (60,)) -> None:
     """Stop in the middle, after a batch and a single row; what `again` gives must go on as if nothing had happened."""
     stream, stopped = stream_for(learner), fresh(learner)
     if not hasattr(learner, "partial_fit"):
@@ -34,7 +34,7 @@ def _check_going_on(learner: Any, again: Callable[[Any], Any], what: str) -> Non
         return
     whole = fresh(learner)
     expected = whole.progressive_scores(stream.rows(), stream.y)
-    for stop in (2, 60):
+    for stop in stops:
         stopped = learned(fresh(learner), stream, stop)
         stopped.learn_one(stream.row(stop), stream.y[stop])
         resumed = again(stopped)
@@ -59,7 +59,7 @@ def check_saving_and_loading(learner: Any) -> None:
             ensure(path.read_bytes() == model.to_bytes(), "'save' must write what 'to_bytes' gives.")
             return loaded(model, path)
 
-        _check_going_on(learner, again, "A loaded model")
+        _check_going_on(learner, again, "A loaded model", stops=(2, 60))
 
 
 def check_bytes(learner: Any) -> None:

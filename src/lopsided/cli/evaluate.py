@@ -52,14 +52,14 @@ def evaluate(
 
         check_can_write(report)
     with open_feed(Reading(files, **options)) as feed:
-        row, history, interrupted = _evaluated(feed, learner, settings, scale, delay, seed)
+        row, history, code = _evaluated(feed, learner, settings, scale, delay, seed)
         facts = _facts(feed, files, history, row)
     if as_json:
         from lopsided.cli.models import as_json as plain
 
         assert row.record is not None
         record = {name: plain(value) for name, value in asdict(row.record).items()}
-        click.echo(json.dumps({"version": __version__, **facts, "record": record, "interrupted": interrupted}))
+        click.echo(json.dumps({"version": __version__, **facts, "record": record, "interrupted": code != 0}))
     else:
         from lopsided.cli.display import print_table
 
@@ -71,16 +71,14 @@ def evaluate(
 
         write(report, row, history, facts, _columns())
         click.echo(f"report: {report}", err=True)
-    if interrupted:
-        from lopsided.cli.interrupts import INTERRUPTED
-
+    if code:
         click.secho(f"interrupted after {facts['rows']:,} rows", fg="yellow", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(code)
 
 
 def _evaluated(
     feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, delay: Delay, seed: int
-) -> tuple[Row, History, bool]:
+) -> tuple[Row, History, int]:
     """Go through the stream; Ctrl-C ends it early, with what was learned until then."""
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.display import LiveTable, Row
@@ -114,7 +112,7 @@ def _evaluated(
     row.record = history.note()
     if not interrupts.interrupted:
         _check_two_labels(feed, row)
-    return row, history, interrupts.interrupted
+    return row, history, interrupts.exit_code
 
 
 def _check_two_labels(feed: Feed, row: Row) -> None:

@@ -80,19 +80,17 @@ def tune(
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
         click.echo(f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
         race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, jobs=jobs)
-        interrupted, n_rows = _raced(feed, race), race.n_rows
+        code, n_rows = _raced(feed, race), race.n_rows
         if not n_rows:
-            refuse_nothing(feed, interrupted)
+            refuse_nothing(feed, code != 0)
     best = race.ranking[0]
     if output is not None:
         best.model.save(output)
     again = f"--learner {best.entrant.name} {in_words(best.entrant.settings)}".rstrip()
-    _print(race.ranking, again, output, n_rows, interrupted, as_json)
-    if interrupted:
-        from lopsided.cli.interrupts import INTERRUPTED
-
+    _print(race.ranking, again, output, n_rows, code != 0, as_json)
+    if code:
         click.secho(f"interrupted after {n_rows:,} rows", fg="yellow", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
+        raise click.exceptions.Exit(code)
 
 
 def _racers(
@@ -116,8 +114,8 @@ def _racers(
     return [Racer(built_model(candidate.built(**common), scale, feed), candidate) for candidate in candidates]
 
 
-def _raced(feed: Feed, race: Race) -> bool:
-    """Let all run; whether somebody interrupted them."""
+def _raced(feed: Feed, race: Race) -> int:
+    """Let all run; the exit code if somebody interrupted them, else 0."""
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.status import Status
 
@@ -126,7 +124,7 @@ def _raced(feed: Feed, race: Race) -> bool:
         for portion in interrupts.over(feed):
             race.step(portion.X, portion.y, portion.times)
             status.advance(portion.n_rows, feed.progress, best=race.best_value)
-    return interrupts.interrupted
+    return interrupts.exit_code
 
 
 def _print(ranking: list[Racer], again: str, output: str | None, n_rows: int, interrupted: bool, as_json: bool) -> None:

@@ -69,12 +69,20 @@ def draw_candidates(
     fixed: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
 ) -> list[Candidate]:
-    """Up to `count` different candidates for rows of so many features; each learner's defaults come first.
+    """Up to `count` different candidates for rows of this width; each learner's defaults come first.
 
     Parameters
     ----------
-    kinds : classes of learners by name; None is `default_kinds()`. OPAUC is left out where its matrix would be large.
-    fixed : for each name the parameters that are not to be tuned.
+    n_features : int
+        How wide the rows are: kernel widths to try depend on it.
+    count : int, default=24
+        How many candidates to draw at most.
+    kinds : mapping of names to classes, optional
+        The learners to try; None is `default_kinds()`. OPAUC is left out where its matrix would be large.
+    fixed : mapping of names to parameters, optional
+        For each learner the parameters that are not to be tuned.
+    seed : int, default=0
+        Random seed.
 
     >>> for candidate in draw_candidates(8, 6):
     ...     print(candidate.name, candidate.settings)

@@ -100,9 +100,18 @@ class Evaluation:
 
     Parameters
     ----------
-    learner, classes, every, threshold : as in `progressive`.
-    delay, unlabelled : how late labels are, such as 500 (rows) or "7d", and what becomes of rows whose label never
-        comes, such as "negative:30d": as in `lopsided.late.LateLearner`, which then is `late`. Durations need `times`.
+    learner : learner
+        A learner of this package, or any scikit-learn classifier with partial_fit and decision_function.
+    classes : list of two labels, optional
+        Needed if the first batch does not show both labels and they are not 0, 1, -1 or bool.
+    every : int >= 1, default=1000
+        Examples between two records. A record sorts all scores so far, O(n log n).
+    threshold : float or {"zero", "f1", "gmean", "rate:SHARE"} or None, default=None
+        None judges F1 by the learner's own decision; the others judge any learner alike.
+    delay : Delay, int or str, optional
+        How late labels are: 500 (rows), or "7d", which needs the times of the rows. None: not at all.
+    unlabelled : Unlabelled or str, optional
+        What becomes of rows whose label never comes, such as "negative:30d"; see `lopsided.late.LateLearner`.
 
     Attributes
     ----------

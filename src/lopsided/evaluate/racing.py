@@ -70,11 +70,18 @@ class Race:
 
     Parameters
     ----------
-    entrants : learners, or `Racer`s.
-    measure : what decides, over all rows so far: the area under the ROC or the precision-recall curve.
-    classes : the two labels, unless the first rows show them.
-    delay, unlabelled : labels that come late, as in `lopsided.late.LateLearner`.
-    jobs : threads.
+    entrants : list of learners or Racers
+        Who takes part.
+    measure : {"auroc", "auprc"}, default="auroc"
+        What decides, over all rows so far: the area under the ROC or the precision-recall curve.
+    classes : list of two labels, optional
+        Needed if the first rows do not show both.
+    delay : Delay, int or str, optional
+        How late labels are: 500 (rows), or "7d", which needs the times of the rows. None: not at all.
+    unlabelled : Unlabelled or str, optional
+        What becomes of rows whose label never comes, such as "negative:30d"; see `lopsided.late.LateLearner`.
+    jobs : int, default=1
+        Threads.
 
     Attributes
     ----------

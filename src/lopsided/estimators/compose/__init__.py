@@ -81,9 +81,8 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "ExpertPool",
         "expert_pool",
-        {"learners": trial_parts.koil_and_linear},
+        {"learners": trial_parts.koil_and_linear, "fade": 0.99},
         {"learners": trial_parts.averaged_and_scaled, "combine": "sample", "measure": "f1"},
-        {"learners": trial_parts.koil_and_linear, "combine": "best", "measure": "auprc", "fade": 0.99},
         sparse=_as_all_members("sparse"),
         bounded=_as_all_members("bounded"),
         random=True,

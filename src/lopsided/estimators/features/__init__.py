@@ -31,8 +31,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "FourierRanker",
         "fourier_ranker",
-        {"n_components": 20},
-        {"n_components": 8, "refresh": 1, "warm_up": 50},
+        {"n_components": 8, "refresh": 1, "warm_up": 70},
         {"n_components": 20, "bandwidths": (0.5,), "warm_up": 40} | _AUTOMATIC,
         random=True,
     ),

@@ -52,7 +52,6 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "KOIL",
         "koil",
-        {},
         {"gamma": 2.0, "budget": (8, 12)},
         {"policy": "fifo", "budget": 9, "loss": "squared_hinge", "kernel": trial_parts.normalized_polynomial},
         {"policy": "fifo", "budget": 10, "kernel": trial_parts.sum_of_kernels, "threshold": "f1"},
@@ -85,7 +84,6 @@ ENTRIES: tuple[Entry, ...] = (
         "OSKL",
         "spa",
         {"sparsity": 2.0},
-        {"sparsity": 2.0, "average": False},
         bounded=False,
         random=True,
         reports_its_answer=_reports_last,

@@ -22,7 +22,7 @@ def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entr
 
 
 ENTRIES: tuple[Entry, ...] = (
-    _entry("OnlinePerceptron", "classifiers", {}, {"fit_intercept": True}),
+    _entry("OnlinePerceptron", "classifiers", {"fit_intercept": True}),
     _entry("OCS", "classifiers", {}, {"variant": 2, "loss": "logistic", "fit_intercept": True}),
     _entry(
         "OFO",
@@ -42,10 +42,9 @@ ENTRIES: tuple[Entry, ...] = (
     _entry(
         "OMCSL",
         "omcsl",
-        {},
+        {"sharpness": float("inf"), "refresh": 3},
         {"measure": "auroc", "fit_intercept": True, "average": True, "regularization": 0.1},
         {"measure": "auprc", "refresh": 9, "n_costs": 4},
-        {"sharpness": float("inf"), "refresh": 3},
         random=True,
         reports_its_answer=False,
     ),
