@@ -96,3 +96,11 @@ def test_a_duration_without_a_time_is_refused(refused, timed_file, command):
     sentence = "The option --delay must be a number of rows unless --time names a column, got a duration."
     assert sentence in refused(command, timed_file[0], "--delay", "7d")
     assert "such as 90s, 15m, 12h, 7d or 2w, got 'soon'" in refused(command, timed_file[0], "--delay", "soon")
+
+
+def test_a_tuned_model_knows_which_rows_it_has_learned(lopsided, payments):
+    tuned = ("tune", payments, "--label", "kind", "--learner", "koil", "--candidates", 2, "-o", "m")
+    assert lopsided(*tuned).returncode == 0
+    again = lopsided("learn", payments, "--resume", "m", "--json")
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["rows"] == 0

@@ -95,15 +95,23 @@ class Training:
         self.late.finish()
 
     def _attachments(self) -> dict[str, Attachment]:
-        place = {"bookmarks": self.feed.bookmarks().to_json(), "options": self.options}
         attached = {
-            FEED: Attachment(place, {}),
+            FEED: _place_in(self.feed, self.options),
             # Both areas count the same: they differ in what they make of it.
             MEASURES: Attachment({"rows": self.n_measured}, self.roc.state()),
         }
         if self._keeps_waiting:
             attached[LATE] = self.late.state()
         return attached
+
+
+def save_with_place(model: Any, target: str, feed: Feed) -> None:
+    """Write a model that has learned all rows of a feed so far: whoever resumes it does not learn them again."""
+    save_model(model, target, {FEED: _place_in(feed, {})})
+
+
+def _place_in(feed: Feed, options: Mapping[str, Any]) -> Attachment:
+    return Attachment({"bookmarks": feed.bookmarks().to_json(), "options": dict(options)}, {})
 
 
 def held_options(names: tuple[str, ...]) -> dict[str, Any]:

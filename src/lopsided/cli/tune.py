@@ -70,6 +70,7 @@ def tune(
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.running import check_delay, check_writable, refuse_nothing
+    from lopsided.cli.training import save_with_place
     from lopsided.evaluate import Race
 
     if output is not None:
@@ -83,9 +84,9 @@ def tune(
         code, n_rows = _raced(feed, race), race.n_rows
         if not n_rows:
             refuse_nothing(feed, code != 0)
-    best = race.ranking[0]
-    if output is not None:
-        best.model.save(output)
+        best = race.ranking[0]
+        if output is not None:
+            save_with_place(best.model, output, feed)
     again = f"--learner {best.entrant.name} {in_words(best.entrant.settings)}".rstrip()
     _print(race.ranking, again, output, n_rows, code != 0, as_json)
     if code:

@@ -113,7 +113,7 @@ class OnlineClassifier(Classifier):
             what the model would say now
         weight : 0 skips the row, any other weight multiplies the step's cost.
         """
-        if score is not None:
+        if score is not None and not (type(score) is float and abs(score) < np.inf):  # an array for one is slow
             score = validation.checked_scores([score], 1).item()
         skipped = weight != 1.0 and not validation.checked_weights([weight], 1).item()
         with self._alone:
