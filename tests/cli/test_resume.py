@@ -126,7 +126,7 @@ def test_standard_input(lopsided, tmp_path):
             command(*arguments, "--resume", "m"), cwd=tmp_path, stdin=file, capture_output=True, text=True, check=False
         )
     assert done.returncode == 0, done.stderr
-    assert f"note: standard input goes on after the {before:,} rows that were read before" in done.stderr
+    assert f"note: standard input continues after the {before:,} rows that were read before" in done.stderr
     assert lopsided("learn", path.name, *TABLE, *OPTIONS, "-o", "whole").returncode == 0
     assert seen(tmp_path / "m") == ROWS
     assert np.array_equal(

@@ -280,5 +280,5 @@ def test_a_topic_goes_on_at_its_offsets(table_model, monkeypatch, slices):
 def test_going_on_needs_a_model(tmp_path, table_model):
     path = write(tmp_path, "csv", frame(300))
     _, marks = taken(path, table_model, slices=1)
-    with pytest.raises(ValueError, match="A feed that goes on must have a model"):
+    with pytest.raises(ValueError, match="A feed that continues must have a model"):
         open_feed(path, bookmarks=marks)
