@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # Nothing of this environment: neither its packages nor its settings.
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV_", "PYTEST"))}
+CLEAN["NUMBA_OPT"] = "1"  # here it matters that it runs, not how fast
 
 
 def run(*command, cwd):

@@ -40,7 +40,7 @@ def compile_others() -> None:
     rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
     table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
     table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
-    tune(lp.KOIL, [{}], X, y, np.tile([[0], [0], [1], [1]], (5, 1)))
+    tune(lp.KOIL, [{}], np.tile(X, 6), y, np.tile([[0], [0], [1], [1]], (5, 1)))  # wide enough to look distances up
     read_block(Block("", 1, b"1 1:2\n"))
     record_ends(b'"a",b\n', ",")
     for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):

@@ -91,7 +91,7 @@ CASES = {
 def test_a_signal_loses_nothing_and_repeats_nothing(lopsided, tmp_path, name):
     kind, number, options = CASES[name]
     waits = "--delay" in options
-    n_rows = 4000 if waits and kind == "svm" else ROWS  # sparse rows are learned one by one where labels come late
+    n_rows = 8000 if waits and kind == "svm" else ROWS  # sparse rows are learned one by one where labels come late
     path = write(tmp_path, kind, n_rows)
     code, words = interrupted(tmp_path, number, "learn", path.name, *options, "-o", "m")
     assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
@@ -135,33 +135,33 @@ def test_standard_input(lopsided, tmp_path):
 
 
 @pytest.mark.parametrize("delay", [(), ("--delay", 50)])
-def test_a_bad_row_is_mended_and_the_rest_is_learned(installed, tmp_path, delay):
+def test_a_bad_row_is_mended_and_the_rest_is_learned(lopsided, tmp_path, delay):
     for day in range(3):
         (tmp_path / f"{day}.csv").write_text("a,b,c,when,y\n" + csv_text(300, 300 * day))
     good = (tmp_path / "1.csv").read_text()
     (tmp_path / "1.csv").write_text(good.replace(",450,", ",450,oops,"))
     files = ("0.csv", "1.csv", "2.csv")
-    done = installed("learn", *files, *TABLE, *delay, "-o", "m")
+    done = lopsided("learn", *files, *TABLE, *delay, "-o", "m")
     assert done.returncode == 2
     assert "what was learned from the 300 rows before is in m" in done.stderr
     (tmp_path / "1.csv").write_text(good)
-    done = installed("learn", *files, *TABLE, *delay, "-o", "m", "--resume", "m")
+    done = lopsided("learn", *files, *TABLE, *delay, "-o", "m", "--resume", "m")
     assert done.returncode == 0, done.stderr
-    assert installed("learn", *files, *TABLE, *delay, "-o", "whole").returncode == 0
+    assert lopsided("learn", *files, *TABLE, *delay, "-o", "whole").returncode == 0
     assert bits(tmp_path / "m") == bits(tmp_path / "whole") and seen(tmp_path / "m") == 900
 
 
-def test_a_file_that_grew_and_one_that_is_new(installed, tmp_path):
+def test_a_file_that_grew_and_one_that_is_new(lopsided, tmp_path):
     inbox = tmp_path / "inbox"
     inbox.mkdir()
     (inbox / "0.csv").write_text("a,b,c,when,y\n" + csv_text(300))
-    assert installed("learn", "inbox", *TABLE, "-o", "m").returncode == 0
+    assert lopsided("learn", "inbox", *TABLE, "-o", "m").returncode == 0
     with (inbox / "0.csv").open("a") as file:
         file.write(csv_text(200, 300))
     (inbox / "1.csv").write_text("a,b,c,when,y\n" + csv_text(100, 500))
-    done = installed("learn", "inbox", "--resume", "m", "--json")
+    done = lopsided("learn", "inbox", "--resume", "m", "--json")
     assert json.loads(done.stdout)["rows"] == 300
-    assert installed("learn", "inbox", *TABLE, "-o", "whole").returncode == 0
+    assert lopsided("learn", "inbox", *TABLE, "-o", "whole").returncode == 0
     assert bits(tmp_path / "m") == bits(tmp_path / "whole")
 
 
