@@ -53,7 +53,7 @@ def test_inspect_says_what_a_model_is_made_of(lopsided, tmp_path):
     assert set(columns["country"]) <= {"NO", "SE", "DK", "XX"}
     text = lopsided("inspect", "m").stdout
     assert "bad is the positive label, ok the other" in text and "country  category, hashed into 8 columns" in text
-    assert ", the budget is 100 a class" in text
+    assert ", the budget is 100 per class" in text
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def learners_in_words() -> list[str]:
     """What is compared, so that it can be done again."""
     linear = ", ".join(f"{name}={value!r}" for name, value in _LINEAR_PARAMETERS.items())
     return [
-        f"{KERNEL}: {kernel_learner()!r}, other parameters by default (100 support vectors a class)",
+        f"{KERNEL}: {kernel_learner()!r}, other parameters by default (100 support vectors per class)",
         f"{LINEAR}: scikit-learn's SGDClassifier({linear}), balanced class weights, one call an example",
         "decision: a threshold for the best F1, kept online from each learner's own scores",
         "choice: the streams were picked to show where a kernel helps; on most other KEEL sets tried it helps less",

@@ -106,7 +106,7 @@ class ModelDescription:
             ("threshold", f"{self.threshold:.6g} (rule: {self.threshold_rule})"),
         ]
         if self.n_support is not None:
-            budget = f", the budget is {self.budget}{' a class' * self.is_by_class}" if self.budget else ""
+            budget = f", the budget is {self.budget}{' per class' * self.is_by_class}" if self.budget else ""
             entries.append(("support", f"{self.n_support:,} vectors{budget}"))
         if self.kernel_weights is not None and not self.members:
             entries.append(("weights", ", ".join(f"{weight:.3f}" for weight in self.kernel_weights)))
