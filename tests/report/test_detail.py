@@ -55,11 +55,11 @@ def test_alerts_a_day_and_per_thousand_rows():
     assert rows[-1] == ("1,000", "100.0%", f"{detail().positive.mean():.1%}")
     assert ("50", f"{recall:.1%}", f"{precision:.1%}") in rows
     ten_days = measures.alerts(detail(times=np.linspace(0, 864_000, 900)))
-    assert ten_days.unit == "a day"
+    assert ten_days.unit == "per day"
     assert ten_days.at(10)[0] == detail().positive[order][:100].sum() / detail().positive.sum()
     sentence = measures.alert_sentence(ten_days)
-    assert sentence.startswith("Review ") and " a day and catch " in sentence
-    rate, caught = int(sentence.split()[1]), int(sentence.split()[-5].rstrip("%"))
+    assert sentence.startswith("Review ") and " per day and catch " in sentence
+    rate, caught = int(sentence.split()[1]), int(sentence.split()[-4].rstrip("%"))
     assert caught >= 80 and round(100 * ten_days.at(rate)[0]) == caught
 
 
@@ -70,7 +70,7 @@ def test_rows_of_the_same_score_are_caught_in_no_particular_order():
     assert (recall, precision) == (pytest.approx(0.01), pytest.approx(0.01))
     assert (
         measures.alert_sentence(measures.alerts(alike))
-        == "Review 1,000 per 1,000 rows and catch 100% of the rare rows."
+        == "Review 1,000 alerts per 1,000 rows and catch 100% of the positives."
     )
     rng, known = np.random.default_rng(0), detail()
     draws = []
@@ -104,7 +104,7 @@ def test_the_page_has_every_part(learner):
     result = StreamResult("s", "", [Run("it", history.evaluation)], detail=close)
     html = report_as_html(Report("T", [], Grid(["a"], []), [result]))
     assert html.count("<svg") == 5
-    for words in ("Over the stream", "Where to decide", "Scores", "The model", "alerts a day", "calibration", "ROC"):
+    for words in ("Over the stream", "Where to decide", "Scores", "The model", "alerts per day", "calibration", "ROC"):
         assert words in html
     assert html.count("<table") == 5
 

@@ -58,7 +58,7 @@ def roc_and_precision(detail: Detail) -> str:
         pr.set(title="precision and recall", xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
         if called.any() and detail.positive.any():
             point = hits / int(detail.positive.sum()), hits / int(called.sum())
-            pr.plot(*point, marker="o", color=COMMON, ls="", label="as it was decided")
+            pr.plot(*point, marker="o", color=COMMON, ls="", label="as decided at the time")
             pr.legend(loc="upper right")
 
     return _drawn("roc and precision", 3.6, 2, draw)
@@ -87,7 +87,7 @@ def scores_and_calibration(detail: Detail) -> str:
             reliability.plot(found[0], found[1], color=RARE, marker="o", lw=1.4)
             top = float(max(found[0].max(), found[1].max(), 1e-3)) * 1.05
             reliability.set(xlim=(0, top), ylim=(0, top))
-        reliability.set(title="calibration", xlabel="forecast probability", ylabel="share that was rare")
+        reliability.set(title="calibration", xlabel="predicted probability", ylabel="observed share of positives")
 
     return _drawn("scores and calibration", 3.6, 2, draw)
 
@@ -98,8 +98,10 @@ def alerts_and_recall(detail: Detail) -> str:
 
     def draw(axes: Any) -> None:
         (one,) = axes
-        one.plot(found.rate, found.recall, color=RARE, lw=1.8, label="recall: share of the rare rows that is caught")
-        one.plot(found.rate, found.precision, color=COMMON, lw=1.2, label="precision: share of the alerts that is rare")
+        one.plot(found.rate, found.recall, color=RARE, lw=1.8, label="recall: share of positives caught")
+        one.plot(
+            found.rate, found.precision, color=COMMON, lw=1.2, label="precision: share of alerts that are positive"
+        )
         one.set(title=f"alerts {found.unit}", xlabel=f"alerts {found.unit}", xscale="log", ylim=(0, 1.02))
         one.legend(loc="upper center")
 
@@ -126,7 +128,7 @@ def model_over_time(detail: Detail) -> str:
             made_of.set(title="support vectors", xlabel="rows", ylim=(0, None))
         at, rows_a_second = rates(detail)
         speed.plot(at, rows_a_second, color=COMMON, lw=1.4, marker="o" if len(at) == 1 else None)
-        speed.set(title="rows scored and learned a second", xlabel="rows", ylim=(0, None))
+        speed.set(title="rows scored and learned per second", xlabel="rows", ylim=(0, None))
 
     return _drawn("model over time", 3.0, 2, draw)
 

@@ -114,7 +114,7 @@ def alerts(detail: Detail) -> Alerts:
     chosen = _spread(detail.n)
     if detail.times is not None and np.isfinite(detail.times).any():
         days = (np.nanmax(detail.times) - np.nanmin(detail.times)) / _A_DAY
-        unit, units = "a day", max(days, 1.0 / 24.0)
+        unit, units = "per day", max(days, 1.0 / 24.0)
     else:
         unit, units = "per 1,000 rows", detail.n / _PER_ROWS
     positives = max(int(detail.positive.sum()), 1)
@@ -136,12 +136,12 @@ def alert_sentence(found: Alerts) -> str:
     for rate in _ALERTS:
         judged = found.at(rate)
         if judged is not None and judged[0] >= 0.8:
-            return f"Review {rate:,} {found.unit} and catch {judged[0]:.0%} of the rare rows."
+            return f"Review {rate:,} alerts {found.unit} and catch {judged[0]:.0%} of the positives."
     reachable = [(rate, found.at(rate)) for rate in _ALERTS if found.at(rate) is not None]
     if not reachable:
-        return "There are too few rows to speak of alerts."
+        return "There are too few rows to judge alerts."
     rate, judged = reachable[-1]
-    return f"Review {rate:,} {found.unit} and catch {(judged or (0.0, 0.0))[0]:.0%} of the rare rows."
+    return f"Review {rate:,} alerts {found.unit} and catch {(judged or (0.0, 0.0))[0]:.0%} of the positives."
 
 
 def calibration(detail: Detail) -> tuple[Floats, Floats, Floats] | None:

@@ -34,7 +34,7 @@ def check_can_write(path: str | Path) -> None:
     if not folder.is_dir():
         raise ReportError(f"The report {path} must lie in a directory that exists, got none called {folder}.")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise ReportError(f"The report {path} must lie where it can be written, got no permission.")
+        raise ReportError(f"The report {path} must be in a place that can be written to, got no permission.")
 
 
 def write_report(path: str | Path, report: Report) -> None:
@@ -67,8 +67,8 @@ def _section(result: StreamResult, *, explain: bool) -> list[str]:
         parts.append(
             page.figure(
                 figures.decision_surfaces(result),
-                "What the learners made of the plane in the end: the tint is the score, the line is where the decision "
-                "switches. A support vector is the larger the more weight it carries.",
+                "The decision surfaces at the end: colour is the score, the line is the decision boundary. Larger "
+                "markers are support vectors with more weight.",
             )
         )
     return parts
@@ -93,8 +93,8 @@ def _in_detail(detail: Detail) -> list[str]:
         page.paragraph(measures.alert_sentence(found)),
         page.figure(
             figures.alerts_and_recall(detail),
-            f"If the rows with the highest scores are looked at, so many {found.unit}: one threshold for the whole "
-            "stream, set in hindsight.",
+            f"Recall and precision if this many of the highest scores are reviewed {found.unit}. One threshold for the "
+            "whole stream, chosen in hindsight.",
         ),
         page.table(Grid([f"alerts {found.unit}", "recall", "precision"], measures.alert_table(found), first_number=0)),
         page.figure(
@@ -104,14 +104,14 @@ def _in_detail(detail: Detail) -> list[str]:
         page.heading("Scores", level=3),
         page.figure(
             figures.scores_and_calibration(detail),
-            "Left: what scores each class got. Right: a curve from scores to probabilities, fitted on the first half "
-            "of the stream, against what happened in the second, in ten groups of equal size.",
+            "Left: scores by class. Right: a curve from scores to probabilities, fitted on the first "
+            "half of the stream, against what happened in the second, in ten groups of equal size.",
         ),
     ]
     reliability = measures.calibration(detail)
     if reliability is not None:
         rows = [(f"{p:.4f}", f"{share:.4f}", f"{size:,.0f}") for p, share, size in zip(*reliability, strict=True)]
-        parts.append(page.table(Grid(["forecast", "was rare", "rows"], rows, first_number=0)))
+        parts.append(page.table(Grid(["predicted", "observed", "rows"], rows, first_number=0)))
     if detail.moments:
         at, rates = figures.rates(detail)
         parts += [

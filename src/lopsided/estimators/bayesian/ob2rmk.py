@@ -42,7 +42,7 @@ class OB2RMK(OnlineClassifier):
 
     The first `warm_up` examples are kept, scored 0, and fitted as `B2RMK` does; from then on every example is a step:
     the posterior so far is the prior, the example and its nearest opposites in the buffer are the data. For streams in
-    which a millisecond an example is affordable and there is nobody to choose a kernel. Features should be scaled, to
+    which a millisecond per example is affordable and there is nobody to choose a kernel. Features should be scaled, to
     [-1, 1] for instance: it does not do so itself.
 
     Read to the letter (`variant="published"`) it learns little after its start: most of what a step asks for is taken

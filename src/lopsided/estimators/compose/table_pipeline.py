@@ -75,7 +75,7 @@ def _mapping(row: Any) -> Any:
 
 
 class SparsePipeline(_FilePipeline):
-    """Sparse rows with numbered features, as LIBSVM files have them: what `lopsided learn` saves for such.
+    """Sparse rows with numbered features, as LIBSVM files have them: what `lopsided learn` saves for such files.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ _HEDGE: dict[str, Constraint] = {
 
 
 class BOMKC(VotingLearner):
-    """Learns one sparse passive-aggressive classifier a kernel, and whom of them to trust, in bounded expectation.
+    """Learns one sparse passive-aggressive classifier per kernel, and which of them to trust, in bounded expectation.
 
     Use it to classify when the kernel is unknown. What bounds it is the toss: kernel i lets an example in with
     probability rho_i p_i, rho_i = min(loss_cap, l_i) / sampling_scale, the rule of `SPA`, p_i near 1 for kernels
@@ -172,7 +172,7 @@ _BASES: dict[str, tuple[int, int, int, bool]] = {
 
 
 class OMKC(VotingLearner):
-    """Learns one classifier a kernel and whom of them to trust; unbounded, or within a budget for all kernels together.
+    """Learns one classifier per kernel and which of them to trust; unbounded, or within one budget for all kernels.
 
     The baselines of `BOMKC`. Variant "U" gives all kernels the same say, "DD" discounts those that were wrong, "SD"
     also lets kernel i learn only with probability p_i = (1 - delta) theta_i / max theta + delta.
