@@ -9,6 +9,7 @@ import grimp
 import pytest
 
 import lopsided
+from lopsided.constraints import check_parameters
 
 PACKAGE = Path(lopsided.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -70,3 +71,8 @@ def _python():
     import sys
 
     return sys.executable
+
+
+def test_a_class_that_forgets_what_a_parameter_may_be_is_told_so():
+    with pytest.raises(TypeError, match="'_constraints' of Mine must say what 'rate' may be"):
+        check_parameters("Mine", {"rate": 1.0}, {})

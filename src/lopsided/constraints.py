@@ -95,7 +95,9 @@ def check_parameters(owner: str, values: Mapping[str, Any], constraints: Mapping
     lopsided.constraints.ParameterError: The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead.
     """
     for name, value in values.items():
-        constraint = constraints[name]
+        constraint = constraints.get(name)
+        if constraint is None:  # a mistake of whoever wrote the class
+            raise TypeError(f"The '_constraints' of {owner} must say what '{name}' may be. Got nothing of that name.")
         if not constraint.accepts(value):
             raise ParameterError(
                 f"The '{name}' parameter of {owner} must be {constraint.allowed}. Got {value!r} instead."

@@ -138,7 +138,7 @@ def test_members_of_a_pool_are_described():
 def test_only_what_differs_from_the_defaults_is_told():
     facts = describe(lp.KOIL(C=1.0, budget=(20, 30), random_state=0).fit(STREAM.X, STREAM.y))
     assert str(facts).splitlines()[0] == "learner    KOIL(budget=[20, 30], random_state=0, others by default)"
-    assert "the budget is [20, 30] a class" in str(facts)
+    assert "the budget is [20, 30] per class" in str(facts)
 
 
 def test_standardized_scores_are_what_a_weighted_pool_counts():

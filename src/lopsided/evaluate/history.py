@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.evaluate.progressive import Evaluation, Record
+from lopsided.inspection import kernel_weights_of
 
 _FIRST_RECORD = 100  # rows
 _BETWEEN_RECORDS = 1.15  # each sorts all scores so far, so they come ever more seldom
@@ -61,20 +62,12 @@ class History:
         if records and records[-1].n == self.evaluation.n:
             return records[-1]
         record = self.evaluation.note()
-        self.moments.append(Moment(record.n, record.seconds, record.n_support, weights_of(self.evaluation.learner)))
+        self.moments.append(
+            Moment(record.n, record.seconds, record.n_support, kernel_weights_of(self.evaluation.learner))
+        )
         return record
 
     @property
     def times(self) -> npt.NDArray[np.float64] | None:
         """Seconds of every row; None without a time column."""
         return np.concatenate(self._times) if self._times else None
-
-
-def weights_of(model: Any) -> npt.NDArray[np.float64] | None:
-    """The weights that a model gives to its kernels or experts, if it has such."""
-    learner = getattr(model, "final_learner", model)
-    for name in ("kernel_weights_", "expert_weights_"):
-        weights = getattr(learner, name, None)
-        if weights is not None:
-            return np.array(weights, dtype=np.float64)
-    return None

@@ -185,7 +185,7 @@ def scale_of(model: Any) -> str:
 def kernel_weights_of(model: Any) -> Any:
     """The weights that a model gives to its kernels or experts (a copy), if it has such."""
     for name in ("kernel_weights_", "expert_weights_"):
-        weights = getattr(model.final_learner, name, None)
+        weights = getattr(getattr(model, "final_learner", model), name, None)
         if weights is not None:
             return np.array(weights, dtype=np.float64)
     return None
