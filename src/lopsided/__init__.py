@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lopsided.estimators.features import *  # noqa: F403
     from lopsided.estimators.kernel import *  # noqa: F403
     from lopsided.estimators.linear import *  # noqa: F403
+    from lopsided.estimators.rare import *  # noqa: F403
+    from lopsided.estimators.rare.priority_sample import PrioritySample as PrioritySample
     from lopsided.estimators.state.files import from_bytes as from_bytes
     from lopsided.estimators.state.files import load as load
     from lopsided.feeds.opening import open_feed as open_feed
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _HOME: dict[str, str] = {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
     "OnlineClassifier": "lopsided.estimators.base.online",
+    "PrioritySample": "lopsided.estimators.rare.priority_sample",
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
     "open_feed": "lopsided.feeds.opening",

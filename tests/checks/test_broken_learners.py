@@ -206,6 +206,11 @@ class SavesOldWeights(lp.OnlinePerceptron):
         return self.__dict__.setdefault("_kept_arrays", now)
 
 
+class ScoresWhatIsMissing(lp.BoostedSample):
+    def raw_scores(self, X):
+        return super().raw_scores(X) + np.asarray(X)[:, 0]
+
+
 BROKEN = {
     checks.check_scikit_learn: [FitsNothing],
     checks.check_too_early: [AnswersTooEarly],
@@ -222,6 +227,7 @@ BROKEN = {
     checks.check_input_is_left_alone: [WritesIntoRows],
     checks.check_sparse_equals_dense: [ScalesSparseRows],
     checks.check_mappings_are_rows: [ReadsMappingsInOrder],
+    checks.check_missing_values: [ScoresWhatIsMissing],
     checks.check_asking_changes_nothing: [LearnsWhenAsked],
     checks.check_answers_agree: [TurnsProbabilities, DecidesElsewhere],
     checks.check_single_answers_agree: [ScoresOneElsewhere],

@@ -163,3 +163,15 @@ def check_mappings_are_rows(learner: Any) -> None:
             ensure(mappings.to_bytes() == before, "A mapping that is refused must change nothing.")
             continue
         raise AssertionError(f"A mapping must have the names {names}. Got no error for {sorted(wrong)}.")
+
+
+def check_missing_values(learner: Any) -> None:
+    """NaN is a value that is not known: learned in batches as row by row, and answered with a finite score."""
+    stream, whole, singles = stream_for(learner), fresh(learner), fresh(learner)
+    X = np.where(stream.X == 0.0, np.nan, stream.X)
+    whole.partial_fit(X, stream.y)
+    for x, label in zip(X, stream.y.tolist(), strict=True):
+        singles.learn_one(x, label)
+    ensure_same_arrays(whole, singles, "Rows with missing values must be learned in batches as one by one.")
+    scores = whole.raw_scores(np.full_like(X[:2], np.nan))
+    ensure(np.isfinite(scores).all(), f"A row of which nothing is known must get a finite score. Got {scores[0]}.")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from lopsided.checks.subject import Stream, ensure, fresh, learned, stream_for
+from lopsided.checks.subject import Stream, ensure, fresh, learned, stream_for, takes_missing
 
 _REFUSED = (ValueError, TypeError)
 # A first `fit` takes any width and any two labels.
 _ONLY_LATER = ("another number of features", "other labels")
 
 
-def _bad_rows(stream: Stream) -> Iterator[tuple[str, Any]]:
+def _bad_rows(stream: Stream, *, may_miss: bool) -> Iterator[tuple[str, Any]]:
     if stream.as_table:
         yield "a missing column", {name: cells for name, cells in stream.rows(0, 5).items() if name != "a"}
         yield "a word for a number", stream.rows(0, 5) | {"a": ["x"] * 5}
@@ -24,7 +24,7 @@ def _bad_rows(stream: Stream) -> Iterator[tuple[str, Any]]:
         yield "a number", 3.0
         return
     X = stream.rows(0, 5)
-    for value in (np.nan, np.inf, 1e200):
+    for value in (np.inf, 1e200) if may_miss else (np.nan, np.inf, 1e200):
         bad = X.copy()
         bad[3, 1] = value
         yield f"a feature that is {value}", bad
@@ -71,7 +71,8 @@ def check_bad_batches_change_nothing(learner: Any) -> None:
     stream = stream_for(learner)
     model = learned(fresh(learner), stream, 60)
     unused, before, y = fresh(learner), model.to_bytes(), stream.y[:5]
-    bad = [(what, rows, y[: 1 if what == "one dimension" else 5], None) for what, rows in _bad_rows(stream)]
+    bad_rows = _bad_rows(stream, may_miss=takes_missing(learner))
+    bad = [(what, rows, y[: 1 if what == "one dimension" else 5], None) for what, rows in bad_rows]
     bad += [(what, stream.rows(0, 5), labels, None) for what, labels in _bad_labels(y)]
     bad += [(what, stream.rows(0, 5), y, weights) for what, weights in _bad_weights()]
     for what, rows, labels, weights in bad:
@@ -109,6 +110,8 @@ def check_bad_examples_change_nothing(learner: Any) -> None:
             "a row of two dimensions": [[0.0, 0.0, 0.0]],
             "words for numbers": ["a", "b", "c"],
         }
+        if takes_missing(learner):
+            bad_rows.pop("NaN")
     for what, x in bad_rows.items():
         for name, attempt in (("learn_one", lambda: model.learn_one(x, 1)), ("score_one", lambda: model.score_one(x))):  # noqa: B023
             _ensure_refused(attempt, f"'{name}' with {what}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from lopsided.checks import answering, keeping, learning, refusing, repeating, scikit_learn, threads
-from lopsided.checks.subject import fresh
+from lopsided.checks.subject import fresh, takes_missing
 from lopsided.estimators import registry
 
 Check = Callable[[Any], None]
@@ -28,6 +28,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     learning.check_input_is_left_alone: (),
     learning.check_sparse_equals_dense: ("sparse",),
     learning.check_mappings_are_rows: ("online", "not takes_tables"),
+    learning.check_missing_values: ("online", "takes_missing"),
     answering.check_asking_changes_nothing: (),
     answering.check_answers_agree: (),
     answering.check_single_answers_agree: ("online",),
@@ -82,6 +83,7 @@ def check_learner(learner: Any, *, exclude: Collection[str] = (), claims: Mappin
     >>> from lopsided.checks import check_learner
     >>> print(check_learner(OnlinePerceptron(), exclude=["check_scikit_learn"]))
     OnlinePerceptron(): 31 checks passed
+      check_missing_values left out: claims no such thing: takes_missing
       check_scikit_learn left out: excluded
     """
     names = [check.__name__ for check in CHECKS]
@@ -126,6 +128,7 @@ def _claims_of(learner: Any) -> dict[str, bool]:
     entry = registry.nearest_entry(type(learner))
     methods = {
         "scikit_learn": hasattr(learner, "get_params") and hasattr(learner, "__sklearn_tags__"),
+        "takes_missing": takes_missing(learner),
         "pos_label": hasattr(fresh(learner), "pos_label") and hasattr(learner, "set_params"),
     }
     abilities = ("online", "reports_its_answer", "sparse", "takes_tables", "random", "bounded")

@@ -62,6 +62,11 @@ def stream_for(learner: Any) -> Stream:
     return Stream(as_table=entry is not None and entry.takes_tables)
 
 
+def takes_missing(learner: Any) -> bool:
+    """Whether NaN in a row of numbers is a value that is not known, as its class claims."""
+    return bool(getattr(learner, "takes_missing", False))
+
+
 def fresh(learner: Any, seed: int | None = None) -> Any:
     """An unused learner with the same parameters, and a seed where it has none; `seed` replaces one that it has."""
     if not hasattr(learner, "get_params"):
@@ -124,9 +129,14 @@ def ensure_same_arrays(one: Any, other: Any, sentence: str) -> None:
     """Refuse two models that differ in an array that they hold; how much room it has may depend on the batches."""
     arrays, others = _arrays_of(one), _arrays_of(other)
     alike = [name for name in arrays.keys() & others.keys() if arrays[name].shape == others[name].shape]
-    differing = [name for name in alike if not np.array_equal(arrays[name], others[name])]
+    differing = [name for name in alike if not _same(arrays[name], others[name])]
     ensure(arrays.keys() == others.keys(), f"{sentence} Got models that hold different arrays.")
     ensure(not differing, f"{sentence} Got models that differ in {', '.join(differing)}.")
+
+
+def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    """Whether all entries are equal; a value that is not known is equal to another one."""
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
 
 
 def _arrays_of(model: Any) -> Mapping[str, npt.NDArray[Any]]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 from lopsided.estimators.entry import Entry
 
-FAMILIES = ("kernel", "linear", "features", "bayesian", "compose")
+FAMILIES = ("rare", "kernel", "linear", "features", "bayesian", "compose")
 YOURS = "yours"  # the family of classes that a program registers
 
 _CLAIMS = {field.name for field in fields(Entry)} - {"name", "module", "family", "registered_class"}

@@ -188,7 +188,7 @@ def ranker_run(
         if plan.focus > 0.0 and y < 0.0 and tally[SOLVED] > 0:
             # Negatives score -1/2 on average, and positives 1/2.
             weight *= 2.0 * sigmoid(plan.focus * (score + 0.5))
-        _put_away(state, rows, t, y, weight)
+        put_away(state, rows, t, y, weight)
         if _is_solution_due(tally, plan, y, state.first_signs.size):
             tally[DUE] = 1
         if tally[DUE] or tally[WAITING] == state.block_signs.size:
@@ -197,7 +197,7 @@ def ranker_run(
 
 
 @compiled
-def _put_away(state: RankerState, rows: Rows, t: int, y: float, weight: float) -> None:
+def put_away(state: RankerState, rows: Rows, t: int, y: float, weight: float) -> None:
     """Into the block, where z already is; or, while the scale is open, the row as given among the first ones."""
     tally = state.tally
     if tally[FIXED]:

@@ -70,6 +70,15 @@ def first_beyond(x: Floats, largest: float) -> int:
 
 
 @compiled
+def first_known_beyond(x: Floats, largest: float) -> int:
+    """The first feature that is larger in size, or -1; NaN is one that is not known."""
+    for j in range(x.size):
+        if abs(x[j]) > largest:
+            return j
+    return -1
+
+
+@compiled
 def squared_norm(rows: Rows, t: int) -> float:
     """||x||^2 of example t."""
     total = 0.0

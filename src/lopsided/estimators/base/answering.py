@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from lopsided.protocol import Answer
 class Answering(Locked):
     """The part of a learner that others ask: it needs `_score`, and what learning has left in labels and memory."""
 
+    takes_missing: ClassVar[bool] = False  # NaN in a row is a value that is not known
     _labels: LabelMap
     _memory: ScoreMemory
 

@@ -298,6 +298,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.takes_missing
         tags.classifier_tags.multi_class = False
         tags.non_deterministic = False
         return tags

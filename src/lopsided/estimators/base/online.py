@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats, bound
-from lopsided.core.geometry.points import Rows, first_beyond
+from lopsided.core.geometry.points import Rows, first_beyond, first_known_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
@@ -255,5 +255,6 @@ class OnlineClassifier(Classifier):
         """The arrays through which single examples go in and out of compiled code."""
         self._one_row = validation.as_rows(np.zeros((1, self.n_features_in_)))
         self._one_x = self._one_row.dense[0]
-        self._one_check = bound(first_beyond, self._one_x, LARGEST_FEATURE)
+        check = first_known_beyond if self.takes_missing else first_beyond
+        self._one_check = bound(check, self._one_x, LARGEST_FEATURE)
         self._one_sign, self._one_cost, self._one_score = np.ones(1), np.ones(1), np.zeros(1)

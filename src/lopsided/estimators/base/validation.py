@@ -40,12 +40,15 @@ def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
     """X as a float64 array or CSR matrix of the right width, all finite; `first` records width and names."""
+    finite: Any = "allow-nan" if getattr(estimator, "takes_missing", False) else True
     if isinstance(X, EncodedRows) and not first and X.shape[1:] == (estimator.n_features_in_,):
-        X = check_array(X, dtype=np.float64)  # an encoder has found its columns by their names: none to compare
+        # An encoder has found its columns by their names: none to compare.
+        X = check_array(X, dtype=np.float64, ensure_all_finite=finite)
     else:
-        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64)
+        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
     values = X.data if sp.issparse(X) else X
-    if values.size and not max(values.max(), -values.min()) <= LARGEST_FEATURE:
+    # Comparisons with NaN, of which only a learner that takes missing values has got any by now, are false.
+    if values.size and max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) > LARGEST_FEATURE:
         raise ValueError(
             f"The features X of {type(estimator).__name__} must be below {LARGEST_FEATURE:g} in size, so that their "
             f"squares are finite. Got {values.flat[np.abs(values).argmax()]:g}."

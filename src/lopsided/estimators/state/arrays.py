@@ -14,17 +14,30 @@ import numpy.typing as npt
 Part = TypeVar("Part", bound=NamedTuple)
 
 
+MAY_BE_MISSING = ("rows", "first_rows")  # fields that hold rows as they came, with NaN for what is not known
+
+
 class ModelFileError(ValueError):
     """A model file cannot be read."""
 
 
 def named_arrays(**parts: NamedTuple) -> dict[str, npt.NDArray[Any]]:
-    """All arrays of named tuples, as `part.field`."""
-    return {f"{part}.{field}": array for part, fields in parts.items() for field, array in fields._asdict().items()}
+    """All arrays of named tuples, as `part.field`; of those inside of them too."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for part, fields in parts.items():
+        for field, value in fields._asdict().items():
+            inside = isinstance(value, tuple)
+            arrays |= named_arrays(**{f"{part}.{field}": value}) if inside else {f"{part}.{field}": value}
+    return arrays
 
 
 def taken(
-    arrays: Mapping[str, npt.NDArray[Any]], name: str, dtype: Any, shape: tuple[int | None, ...], *, formerly: str = ""
+    arrays: Mapping[str, npt.NDArray[Any]],
+    name: str,
+    dtype: Any,
+    shape: tuple[int | None, ...],
+    *,
+    formerly: str = "",
 ) -> Any:
     """One array of a file, if it has this type and shape (None: any length); older files may call it `formerly`."""
     array = arrays.get(name, arrays.get(formerly))
@@ -36,17 +49,30 @@ def taken(
             f"The array '{name}' of the model file must be {np.dtype(dtype).name} of shape {shape}. "
             f"Got {array.dtype.name} of shape {array.shape}: the file is damaged."
         )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if not is_sound(name, array):
         raise ModelFileError(
             f"The array '{name}' of the model file must be finite. Got NaN or infinity: the file is damaged."
         )
     return np.require(array, requirements=["C", "A", "W"])
 
 
+def is_sound(name: str, array: npt.NDArray[Any]) -> bool:
+    """Whether an array of this name may stand in a file: all numbers finite, but for values that are not known."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return True
+    return name.rpartition(".")[2] in MAY_BE_MISSING and not np.isinf(array).any()
+
+
 def refilled(arrays: Mapping[str, npt.NDArray[Any]], part: str, empty: Part) -> Part:
     """A named tuple with the arrays `part.field` of a file, if they have the types and shapes of the empty one's."""
-    fields = empty._asdict().items()
-    return empty._replace(**{field: taken(arrays, f"{part}.{field}", like.dtype, like.shape) for field, like in fields})
+    found: dict[str, Any] = {}
+    for field, like in empty._asdict().items():
+        name = f"{part}.{field}"
+        if isinstance(like, tuple):
+            found[field] = refilled(arrays, name, like)  # type: ignore[type-var]
+        else:
+            found[field] = taken(arrays, name, like.dtype, like.shape)
+    return empty._replace(**found)
 
 
 def in_range(name: str, values: Any, low: Any, high: Any) -> None:

@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import registry
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
-from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
+from lopsided.estimators.state.arrays import ModelFileError, in_range, is_sound, taken
 from lopsided.estimators.state.replacing import replace_file
 from lopsided.kernels import Kernel, kernel_from_json
 from lopsided.labels import LabelMap
@@ -79,7 +79,7 @@ def to_bytes(model: Any, attached: Mapping[str, Attachment] | None = None) -> by
         arrays |= {f"{_ATTACHED}/{name}/{key}": array for key, array in more.items()}
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     for name, array in arrays.items():
-        if array.dtype.kind == "f" and not name.startswith(_ATTACHED) and not np.isfinite(array).all():
+        if not name.startswith(_ATTACHED) and not is_sound(name, array):
             raise ModelFileError(f"The array {name!r} of a model to save must be finite. Got one that is not.")
     document["checksum"] = checksum(document, arrays)
     return safetensors.numpy.save(arrays, metadata={_KEY: json.dumps(document, sort_keys=True)})

@@ -1,0 +1,1 @@
+"""The learner for rare events: what happens to one row."""

@@ -1,0 +1,282 @@
+"""One row of RareEventClassifier: ranked by two memories, sent down the trees, blended, and put away.
+
+The long ranker f keeps everything, the short one f_s fades; the trees g were fitted to a sample. The answer is
+(1 - p) S + p f_s, where S = (1 - b) f + b tanh(g / 8) is the blend by what each share b has achieved, and p says how
+much speaks for the short memory (`drift_gate.py`).
+
+Sums of blocks, solutions, trees and restarts are the caller's: the loop hands back when one of them is due.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
+from lopsided.core.arithmetic.draws import Draws, draw
+from lopsided.core.features.fourier import dot
+from lopsided.core.features.fourier_ranker import (
+    CENTRE,
+    DUE,
+    FIXED,
+    KEPT,
+    POSITIVES,
+    SEEN,
+    SINCE,
+    SOLVED,
+    WAITING,
+    RankerScratch,
+    RankerState,
+    encode_row,
+    put_away,
+)
+from lopsided.core.geometry.points import Rows
+from lopsided.core.measures.drift_gate import Gate, compare, is_decided, share_of_short
+from lopsided.core.measures.mixture import Mixture, MixturePlan, mixed, note
+from lopsided.core.measures.score_keys import sigmoid
+from lopsided.core.sampling.priority import Sample, age, offer
+from lopsided.core.trees.forest import forest_score, lay_out
+from lopsided.core.trees.sampled_forest import BEAT, SampledForest, sample_row
+
+BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees that are tried
+FOCUS = 6.0
+FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
+_SQUEEZE = 8.0
+_LARGEST_SCORE = 3.0
+# Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
+# rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
+# makes young again, and restarts.
+SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS = range(8)
+# Rows of RareState.spread, by feature, since the scale was last looked at: values known, sums and sums of squares of
+# their differences from the centre.
+KNOWN, SUM, SQUARES = range(3)
+
+
+class RarePlan(NamedTuple):
+    """The parameters as numbers."""
+
+    linear: float
+    forgets: bool
+    n_long: int
+    long: MixturePlan
+    short: MixturePlan
+    blend: MixturePlan
+
+
+class RareState(NamedTuple):
+    """All that a row meets; `short_weights` and `first_short_weights` are what rows weigh in the short memory."""
+
+    ranker: RankerState
+    short_weights: Floats
+    first_short_weights: Floats
+    long: Mixture
+    short: Mixture
+    blend: Mixture
+    gate: Gate
+    trees: SampledForest
+    recent_positives: Sample
+    recent_negatives: Sample
+    spread: Floats
+    tally: Integers
+
+
+class RareScratch(NamedTuple):
+    """Scratch: that of the ranker, a row as numbers by feature, and the scores of a row by ridge and by share."""
+
+    ranker: RankerScratch
+    x: Floats
+    long: Floats
+    short: Floats
+    blended: Floats
+
+
+class Answered(NamedTuple):
+    """What a row was given: by the rankers, the trees as they are and squeezed, the blend, and all together."""
+
+    long: float
+    short: float
+    trees: float
+    squeezed: float
+    blend: float
+    score: float
+
+
+@compiled
+def fade_of(tally: Integers) -> float:
+    """How much of the short memory is left after one row: a thousand rows, or ten positives where they are rarer."""
+    return 1.0 - min(0.001, 0.1 * (tally[POSITIVES] + 1.0) / (tally[SEEN] + 1.0))
+
+
+@compiled
+def _within(score: float) -> float:
+    return min(max(score, -_LARGEST_SCORE), _LARGEST_SCORE)
+
+
+@compiled
+def answer_row(state: RareState, plan: RarePlan, rows: Rows, t: int, work: RareScratch, z: Floats) -> Answered:
+    """Encode a row and score it; z, x and the scores by ridge are left in the scratch."""
+    ranker = state.ranker
+    encode_row(ranker, plan.linear, rows, t, work.ranker, z)
+    for v in range(work.long.size):
+        work.long[v] = _within(dot(ranker.weights[v], z) - ranker.offsets[v])
+    long = mixed(state.long, work.long)
+    short = long
+    if state.tally[SHORT_SOLVED]:
+        for v in range(work.short.size):
+            place = plan.n_long + v
+            work.short[v] = _within(dot(ranker.weights[place], z) - ranker.offsets[place])
+        short = mixed(state.short, work.short)
+    trees = squeezed = 0.0
+    if work.x.size:
+        lay_out(rows, t, work.x)
+        trees = forest_score(state.trees.forest, work.x)
+        squeezed = math.tanh(trees / _SQUEEZE)
+    for i in range(work.blended.size):
+        work.blended[i] = (1.0 - BETAS[i]) * long + BETAS[i] * squeezed
+    blend = mixed(state.blend, work.blended)
+    score = blend
+    if plan.forgets:
+        share = share_of_short(state.gate)
+        score = (1.0 - share) * blend + share * short
+    return Answered(long, short, trees, squeezed, blend, score)
+
+
+@compiled
+def rare_run(
+    state: RareState,
+    plan: RarePlan,
+    rows: Rows,
+    labels: Floats,
+    importances: Floats,
+    draws: Draws,
+    work: RareScratch,
+    scores: Floats,
+    start: int,
+    stop: int,
+) -> int:
+    """Take in the examples start..stop-1 in order, reporting the score of each before it was.
+
+    Returns the number of the first example not taken in: smaller than `stop` only if the caller has something to do.
+    """
+    ranker, tally = state.ranker, state.ranker.tally
+    for t in range(start, stop):
+        y, weight, u = labels[t], importances[t], draw(draws)
+        z = ranker.block[tally[WAITING]] if tally[FIXED] else work.ranker.z
+        given = answer_row(state, plan, rows, t, work, z)
+        scores[t] = given.score
+        _measure(state, plan, y, weight, work, given)
+        tally[SEEN] += 1
+        tally[SINCE] += 1
+        state.tally[YOUTH] += 1
+        if y > 0.0:
+            tally[POSITIVES] += 1
+        _keep_row(state, plan, rows, t, y, weight, given)
+        if work.x.size:
+            _sample_row(state, plan, y, weight, u, work.x, given)
+        _note_spread(state, rows, t)
+        _say_what_is_due(state, plan, y)
+        if (
+            tally[DUE]
+            or tally[WAITING] == ranker.block_signs.size
+            or state.tally[BEAT_DUE]
+            or state.tally[RESTART_DUE]
+            or state.tally[SCALE_DUE]
+        ):
+            return t + 1
+    return stop
+
+
+@compiled
+def _measure(state: RareState, plan: RarePlan, y: float, weight: float, work: RareScratch, given: Answered) -> None:
+    """What the ridges, the shares of the blend and the two memories have achieved on this row."""
+    if state.ranker.tally[SOLVED] == 0:
+        return
+    note(state.long, plan.long, y, weight, work.long)
+    note(state.blend, plan.blend, y, weight, work.blended)
+    if plan.forgets:
+        if state.tally[SHORT_SOLVED]:
+            note(state.short, plan.short, y, weight, work.short)
+        compare(state.gate, y, given.blend, given.long, given.short)
+        if is_decided(state.gate):
+            state.tally[RESTART_DUE] = 1
+
+
+@compiled
+def _keep_row(state: RareState, plan: RarePlan, rows: Rows, t: int, y: float, weight: float, given: Answered) -> None:
+    """Into the block of the ranker, weighed for each memory by how much a negative looks like a positive."""
+    ranker = state.ranker
+    long = short = weight
+    if y < 0.0 and ranker.tally[SOLVED] > 0:
+        long *= 2.0 * sigmoid(FOCUS * (given.long + 0.5))
+        short *= 2.0 * sigmoid(FOCUS * (given.short + 0.5))
+    if ranker.tally[FIXED]:
+        state.short_weights[ranker.tally[WAITING]] = short
+    else:
+        state.first_short_weights[ranker.tally[KEPT]] = short
+    put_away(ranker, rows, t, y, long)
+
+
+@compiled
+def _sample_row(
+    state: RareState, plan: RarePlan, y: float, weight: float, u: float, x: Floats, given: Answered
+) -> None:
+    """Offer the row to the sample of the trees and to the one that fades."""
+    number = state.ranker.tally[SEEN] - 1
+    sample_row(state.trees, x, y, weight, given.trees, u, number)
+    if plan.forgets:
+        fade = fade_of(state.ranker.tally)
+        age(state.recent_positives, fade)
+        age(state.recent_negatives, fade)
+        offer(state.recent_positives if y > 0.0 else state.recent_negatives, x, weight, 1.0, u, number)
+
+
+@compiled
+def _note_spread(state: RareState, rows: Rows, t: int) -> None:
+    """Where the features of this row lie, for the next look at their scale."""
+    spread, centre = state.spread, state.ranker.scale[CENTRE]
+    if rows.starts.size:
+        state.tally[SPARSE_ROWS] += 1
+        for q in range(rows.starts[t], rows.starts[t + 1]):
+            j = rows.features[q]
+            if rows.values[q] == rows.values[q]:
+                # All features are taken for 0 when the sums are looked at: this is the difference.
+                spread[SUM, j] += rows.values[q]
+                spread[SQUARES, j] += rows.values[q] * (rows.values[q] - 2.0 * centre[j])
+        return
+    x = rows.dense[t]
+    for j in range(x.size):
+        known = x[j] == x[j]
+        difference = x[j] - centre[j] if known else 0.0
+        spread[KNOWN, j] += 1.0 if known else 0.0
+        spread[SUM, j] += difference
+        spread[SQUARES, j] += difference * difference
+
+
+@compiled
+def _say_what_is_due(state: RareState, plan: RarePlan, y: float) -> None:
+    ranker, tally = state.ranker, state.ranker.tally
+    seen = tally[SEEN]
+    if tally[SINCE] >= max(200, min(1000, state.tally[YOUTH] // 20)) or (y > 0.0 and tally[POSITIVES] <= 20):
+        tally[DUE] = 1
+    if tally[FIXED] == 0 and tally[KEPT] == ranker.first_signs.size:
+        tally[DUE] = 1
+    if seen % BEAT == 0:
+        state.tally[BEAT_DUE] = 1
+    if tally[FIXED] and seen >= FIRST_RENEWAL and seen >= 2 * state.tally[LOOKED]:
+        state.tally[SCALE_DUE] = 1
+
+
+@compiled
+def rare_score_rows(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, scores: Floats) -> None:
+    """The score of every example."""
+    for t in range(scores.size):
+        scores[t] = answer_row(state, plan, rows, t, work, work.ranker.z).score
+
+
+@compiled
+def part_scores(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, parts: Floats) -> None:
+    """Of every example a row: the long ranker, the short one, the trees squeezed, the blend, and the answer."""
+    for t in range(parts.shape[0]):
+        given = answer_row(state, plan, rows, t, work, work.ranker.z)
+        parts[t, 0], parts[t, 1], parts[t, 2] = given.long, given.short, given.squeezed
+        parts[t, 3], parts[t, 4] = given.blend, given.score

@@ -1,0 +1,1 @@
+"""Boosted trees on a sample that fits into memory: bins, growing, walking."""

@@ -1,0 +1,78 @@
+"""The state of RareEventClassifier and BoostedSample between memory and files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.features.fourier_ranker import DRAWN, DUE, FIXED, SPREAD
+from lopsided.core.features.fourier_ranker import KEPT as FIRST_ROWS
+from lopsided.core.features.fourier_ranker import WAITING as IN_BLOCK
+from lopsided.core.measures.drift_gate import LIMIT, RING
+from lopsided.core.rare.step import RareState
+from lopsided.core.sampling.priority import GROWTH, KEPT, Sample
+from lopsided.core.trees.sampled_forest import SampledForest
+from lopsided.estimators.rare.booster import Booster, check_forest
+from lopsided.estimators.rare.memories import LongMemory, ShortMemory
+from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
+
+
+def rare_arrays(
+    state: RareState, long: LongMemory, short: ShortMemory, booster: Booster
+) -> dict[str, npt.NDArray[Any]]:
+    """What a file keeps of RareEventClassifier."""
+    arrays = named_arrays(state=state) | booster.arrays
+    for name, memory in (("long", long), ("short", short)):
+        arrays |= {f"{name}.{field}": array for field, array in memory.arrays.items()}
+    return arrays
+
+
+def restored_state(
+    arrays: dict[str, npt.NDArray[Any]], empty: RareState, long: LongMemory, short: ShortMemory
+) -> RareState:
+    """The state of a file, of the same shapes as the empty one; the memories take theirs."""
+    state = refilled(arrays, "state", empty)
+    tally, ranking = state.tally, state.ranker.tally
+    in_range("state.tally", tally, 0, 2**62)
+    in_range("state.ranker.tally", ranking, 0, 2**62)
+    in_range("state.ranker.tally", ranking[[DRAWN, FIXED, DUE]], 0, 1)
+    in_range("state.ranker.tally", ranking[IN_BLOCK], 0, empty.ranker.block_signs.size - 1)
+    in_range("state.ranker.tally", ranking[FIRST_ROWS], 0, empty.ranker.first_signs.size - 1)
+    in_range("state.gate.tally", state.gate.tally, 0, (RING - 1, RING))
+    if not (state.ranker.scale[SPREAD] > 0.0).all() or not state.gate.levels[LIMIT] > 0.0:
+        raise ModelFileError(
+            "The arrays 'state.ranker.scale' and 'state.gate.levels' of the model file must hold deviations and a "
+            "limit > 0. Got others: the file is damaged."
+        )
+    check_trees("state.trees", state.trees, state.spread.shape[1])
+    check_sample("state.recent_positives", state.recent_positives)
+    check_sample("state.recent_negatives", state.recent_negatives)
+    for name, memory in (("long", long), ("short", short)):
+        for field, like in memory.arrays.items():
+            setattr(memory, field, taken(arrays, f"{name}.{field}", like.dtype, like.shape))
+    in_range("long.in_single", long.in_single, 0, 2**62)
+    return state
+
+
+def check_trees(name: str, trees: SampledForest, n_features: int) -> None:
+    """Refuse samples and trees that compiled code could not walk through."""
+    check_sample(f"{name}.positives", trees.positives)
+    check_sample(f"{name}.negatives", trees.negatives)
+    check_forest(f"{name}.forest", trees.forest, n_features)
+
+
+def check_sample(name: str, sample: Sample) -> None:
+    """Refuse a sample whose heap leads outside of it, or whose numbers cannot be."""
+    size = sample.heap.size
+    in_range(f"{name}.tally", sample.tally, 0, (size, 2**62))
+    kept = int(sample.tally[KEPT])
+    slots = np.sort(sample.heap[:kept])
+    if not (np.array_equal(slots, np.arange(kept)) and (sample.importances[:kept] > 0.0).all()) or not (
+        sample.levels[GROWTH] > 0.0
+    ):
+        raise ModelFileError(
+            f"The arrays '{name}' of the model file must hold every kept row once, with importances > 0. "
+            "Got others: the file is damaged."
+        )
