@@ -31,7 +31,7 @@ def page(log: RunLog, known: Mapping[str, Section]) -> str:
     """All tables for which there is anything in the log, and last what the parts of the blend achieve."""
     order = ["cards", "cards-small", "keel", "unseen", "one-percent", "flights", "drift", "series", "survey"]
     made = []
-    for name in order:
+    for name in (name for name in order if name in known):
         section, means = known[name], means_of(log, known[name])
         if means:
             lines = _changes(section, means) if name == "drift" else _table(section, means)
