@@ -16,7 +16,12 @@ from lopsided.cli.options import with_force
 @click.argument("learners", metavar="LEARNER...", nargs=-1, required=True)
 @click.option("--on", "sets", required=True, help="Data sets by name, separated by commas (see `lopsided datasets`).")
 @click.option("--data", type=click.Path(), help="A folder with sets of your own.")
-@click.option("--with", "others", help="Competitors: sgd, arf, hoeffding, vw, lightgbm, separated by commas, or all.")
+@click.option(
+    "--with",
+    "others",
+    help="Competitors: sgd, extratrees, arf, arf-balanced, srp, hoeffding, vw, vw-linear, lightgbm, lightgbm-weighted, "
+    "lightgbm-small, separated by commas, or all.",
+)
 @click.option("--rows", type=click.IntRange(2), help="Only the first rows of each set.")
 @click.option(
     "--runs",

@@ -24,10 +24,20 @@ class Competitor(NamedTuple):
 
 COMPETITORS = {
     "sgd": Competitor("sklearn_sgd", "FourierSGD", "sklearn", "scikit-learn: RBFSampler, then SGDClassifier by row"),
+    "extratrees": Competitor("sklearn_forest", "RefittedForest", "sklearn", "scikit-learn: ExtraTrees, refitted"),
     "arf": Competitor("river_forest", "AdaptiveForest", "river", "River: adaptive random forest"),
+    "arf-balanced": Competitor("river_forest", "BalancedForest", "river", "River: adaptive random forest, balanced"),
+    "srp": Competitor("river_forest", "RandomPatches", "river", "River: streaming random patches"),
     "hoeffding": Competitor("river_forest", "HoeffdingTree", "river", "River: Hoeffding adaptive tree"),
     "vw": Competitor("vw_ksvm", "KernelSVM", "vowpalwabbit", "Vowpal Wabbit: kernel SVM (--ksvm, RBF)"),
+    "vw-linear": Competitor("vw_linear", "LinearLogistic", "vowpalwabbit", "Vowpal Wabbit: linear, logistic, balanced"),
     "lightgbm": Competitor("lightgbm_refits", "RefittedBoosting", "lightgbm", "LightGBM, fitted anew every 1,000 rows"),
+    "lightgbm-weighted": Competitor(
+        "lightgbm_refits", "WeightedBoosting", "lightgbm", "LightGBM, lambda 10, positives x5"
+    ),
+    "lightgbm-small": Competitor(
+        "lightgbm_refits", "SmallBoosting", "lightgbm", "LightGBM, balanced, small, every 100"
+    ),
 }
 
 
@@ -36,8 +46,8 @@ def installed() -> list[str]:
     return [name for name, one in COMPETITORS.items() if importlib.util.find_spec(one.package) is not None]
 
 
-def competitor(name: str, *, random_state: int = 0) -> Any:
-    """One of them, ready for a stream.
+def competitor(name: str, *, random_state: int = 0, **options: Any) -> Any:
+    """One of them, ready for a stream; `options` are those of its own file.
 
     >>> type(competitor("sgd")).__name__
     'FourierSGD'
@@ -51,4 +61,6 @@ def competitor(name: str, *, random_state: int = 0) -> Any:
             f"got no package {one.package}.",
             name=one.package,
         )
-    return getattr(importlib.import_module(f"lopsided.competitors.{one.module}"), one.kind)(random_state=random_state)
+    return getattr(importlib.import_module(f"lopsided.competitors.{one.module}"), one.kind)(
+        random_state=random_state, **options
+    )

@@ -1,55 +1,44 @@
-"""LightGBM, which does not learn online: fitted anew on all rows so far, after 100, 250, 500 and every thousand."""
+"""LightGBM, which does not learn online: fitted anew on all rows so far, on one thread, in the ways people use it."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from lightgbm import LGBMClassifier
 
-_FIRST, _EVERY = (100, 250, 500), 1000
+from lopsided.competitors.refits import Floats, Refitted
+
+Flags = npt.NDArray[np.bool_]
 
 
-class RefittedBoosting:
-    """LGBMClassifier with its defaults on one thread; until both classes have been seen a score is 0."""
+class RefittedBoosting(Refitted):
+    """LGBMClassifier with its defaults, after 100, 250, 500 and every thousand rows."""
 
-    def __init__(self, random_state: int = 0) -> None:
-        self.random_state = random_state
-        self.classes_: Any = None
-        self._X: list[npt.NDArray[np.float64]] = []
-        self._y: list[Any] = []
-        self._n = 0
-        self._model: Any = None
+    def fitted(self, X: Floats, positive: Flags) -> Any:
+        """Its defaults."""
+        return self._fitted(X, positive)
 
-    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> npt.NDArray[np.float64]:
-        """Score rows by the last fit, keep them, and fit anew when it is time."""
-        X = X if isinstance(X, np.ndarray) else X.toarray()
-        y = np.asarray(y)
-        if self.classes_ is None:
-            self.classes_ = np.unique(y if classes is None else classes)
-        scores = np.zeros(y.size)
-        start = 0
-        while start < y.size:
-            stop = min(y.size, start + self._next_fit() - self._n)
-            if self._model is not None:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of feature names that nobody gave
-                    scores[start:stop] = self._model.predict_proba(X[start:stop])[:, 1] - 0.5
-            self._X.append(X[start:stop])
-            self._y.append(y[start:stop])
-            self._n += stop - start
-            start = stop
-            if self._n in _FIRST or self._n % _EVERY == 0:
-                self._fit()
-        return scores
+    def _fitted(self, X: Floats, positive: Flags, **options: Any) -> Any:
+        model = LGBMClassifier(random_state=self.random_state, n_jobs=1, verbose=-1, **options)
+        return model.fit(X, positive)
 
-    def _next_fit(self) -> int:
-        return next((n for n in _FIRST if n > self._n), (self._n // _EVERY + 1) * _EVERY)
 
-    def _fit(self) -> None:
-        y = np.concatenate(self._y) == self.classes_[1]
-        if y.any() and not y.all():
-            self._model = LGBMClassifier(random_state=self.random_state, n_jobs=1, verbose=-1)
-            self._model.fit(np.vstack(self._X), y)
+class WeightedBoosting(RefittedBoosting):
+    """The same, regularised: `reg_lambda=10`, a positive counts five times."""
+
+    def fitted(self, X: Floats, positive: Flags) -> Any:
+        """Stronger regularisation and positive weight."""
+        return self._fitted(X, positive, reg_lambda=10.0, scale_pos_weight=5.0)
+
+
+class SmallBoosting(RefittedBoosting):
+    """For few rows: classes balanced, trees of 8 leaves with 5 rows or more, fitted anew every hundred rows."""
+
+    def __init__(self, first: tuple[int, ...] = (50,), every: int | None = 100, random_state: int = 0) -> None:
+        super().__init__(first, every, random_state)
+
+    def fitted(self, X: Floats, positive: Flags) -> Any:
+        """Balanced and small."""
+        return self._fitted(X, positive, class_weight="balanced", num_leaves=8, min_child_samples=5)

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
+from lopsided.datasets.agrawal import agrawal
+from lopsided.datasets.cards import card_stream
 from lopsided.datasets.dataset import Dataset
 from lopsided.datasets.drifting import abrupt_drift, rotating_hyperplane, xor
 from lopsided.datasets.folder import folder_sets, load_from_folder
 from lopsided.datasets.keel import HOW_TO_INSTALL, keel_available, load_keel
 from lopsided.datasets.papers import load_paper_set, paper_sets
+from lopsided.datasets.random_worlds import hyperplane, minority_clusters, random_rbf, random_tree, texts
+from lopsided.datasets.rule_streams import asset_negotiation, mixed, sea, sine, stagger
 from lopsided.datasets.synthetic import four_clusters, overlapping
 from lopsided.datasets.transactions import transactions
 
@@ -25,6 +29,18 @@ _SYNTHETIC: dict[str, Callable[[], Dataset]] = {
     "xor": lambda: xor(10_000),
     "abrupt_drift": lambda: abrupt_drift(20_000),
     "rotating_hyperplane": lambda: rotating_hyperplane(20_000),
+    "card_stream": lambda: card_stream(days=60),
+    "agrawal": lambda: agrawal(20_000),
+    "asset_negotiation": lambda: asset_negotiation(20_000),
+    "hyperplane": lambda: hyperplane(20_000),
+    "minority_clusters": lambda: minority_clusters(20_000),
+    "mixed": lambda: mixed(20_000),
+    "random_rbf": lambda: random_rbf(20_000),
+    "random_tree": lambda: random_tree(20_000),
+    "sea": lambda: sea(20_000),
+    "sine": lambda: sine(20_000),
+    "stagger": lambda: stagger(20_000),
+    "texts": lambda: texts(20_000),
 }
 _DIGIT = re.compile(r"digits-([0-9])")
 

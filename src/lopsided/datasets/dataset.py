@@ -17,8 +17,9 @@ class Dataset:
     other; `source` says where the examples come from and `description` what was done to them.
 
     Some sets have more to say: `folds` (n x repetitions) the published fold of each row, `inner_folds` the published
-    labellings for tuning, `n_train` how many of the rows, the first, were published as the training file, `delays` how
-    many rows later the label of each row becomes known.
+    labellings for tuning, `n_train` how many of the rows, the first, were published as the training file, `delays`
+    how many rows later the label of each row becomes known, `times` the seconds at which rows came, `columns` what
+    they were made of, by name.
 
     >>> import numpy as np
     >>> toy = Dataset("toy", np.zeros((4, 1)), np.array([0, 1, 0, 0]), ["x1"], "typed in", "four zeros")
@@ -36,6 +37,8 @@ class Dataset:
     inner_folds: NDArray[np.int64] | None = None
     n_train: int | None = None
     delays: NDArray[np.int64] | None = None
+    times: NDArray[np.float64] | None = None
+    columns: dict[str, NDArray[Any]] | None = None
 
     @property
     def n_rows(self) -> int:

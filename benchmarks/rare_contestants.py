@@ -1,0 +1,75 @@
+"""Who takes part in the evidence for rare events: learners of this package, and what else one would use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lopsided as lp
+from lopsided.competitors import competitor
+
+NEW = "RareEventClassifier"
+Make = Callable[[int], Any]
+
+
+def _ours(name: str, **options: Any) -> Make:
+    return lambda seed: getattr(lp, name)(random_state=seed, **options)
+
+
+def _scaled_koil(seed: int) -> Any:
+    return lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(C=10, gamma="auto", random_state=seed))
+
+
+def _rival(name: str, **options: Any) -> Make:
+    return lambda seed: competitor(name, random_state=seed, **options)
+
+
+OURS: dict[str, Make] = {
+    NEW: _ours(NEW),
+    "FourierRanker": _ours("FourierRanker"),
+    "FourierRanker 'auto', focus=6": _ours("FourierRanker", regularization="auto", focus=6.0),
+    "FourierRanker fade='auto'": _ours("FourierRanker", fade="auto"),
+    "KOIL, scaled": _scaled_koil,
+}
+RIVALS: dict[str, Make] = {
+    "LightGBM": _rival("lightgbm"),
+    "LightGBM, lambda 10, positives x5": _rival("lightgbm-weighted"),
+    "LightGBM, small": _rival("lightgbm-small"),
+    "ExtraTrees, balanced": _rival("extratrees"),
+    "VW linear, balanced": _rival("vw-linear"),
+    "River ARF": _rival("arf"),
+    "River ARF, balanced": _rival("arf-balanced"),
+    "River SRP": _rival("srp"),
+}
+# Fitted anew when the play says so (once a week), not after so many rows.
+ASKED: dict[str, Make] = {
+    "LightGBM": _rival("lightgbm", every=None),
+    "LightGBM, lambda 10, positives x5": _rival("lightgbm-weighted", every=None),
+    "LightGBM, small": _rival("lightgbm-small", every=None),
+    "ExtraTrees, balanced": _rival("extratrees", every=None),
+}
+RIVER = ["River ARF", "River ARF, balanced", "River SRP"]
+EVERYBODY = [name for name in (*OURS, *RIVALS) if name != "FourierRanker fade='auto'"]
+
+
+def exists(name: str) -> bool:
+    """Whether a contestant can be made: the new learner may not be there yet."""
+    return name != NEW or hasattr(lp, NEW)
+
+
+def contestant(name: str, seed: int, *, asked: bool = False) -> Any:
+    """One of them, ready for a stream; with `asked` those that are refitted wait until they are told to."""
+    makers = OURS | RIVALS | (ASKED if asked else {})
+    return makers[name](seed)
+
+
+def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """Progressive scores of each part that the new learner blends, on rows in order; empty for learners without parts.
+
+    The learner says what its parts would have answered by `progressive_parts(X, y)`: a mapping of names to scores.
+    """
+    if not hasattr(learner, "progressive_parts"):
+        return {}
+    return {name: np.asarray(scores) for name, scores in learner.progressive_parts(X, y, classes=[0, 1]).items()}

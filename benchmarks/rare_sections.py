@@ -1,0 +1,276 @@
+"""The sections of the evidence for rare events: which streams, who takes part, what is measured, how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+
+import lopsided.datasets as streams
+from flights import KEYS, flights
+from lopsided.datasets import Dataset
+from rare_contestants import EVERYBODY, NEW, RIVER, contestant, parts_of
+from rare_plays import DAY, Change, Measures, areas, daily_precision, late, prompt, recovery
+
+FRESH = 100  # seeds 0 to 4 and those of other pages were seen while choices were made; run r has the seed 100 + r
+NINE = [
+    "poker-8_vs_6",
+    "poker-8-9_vs_6",
+    "shuttle-2_vs_5",
+    "kr-vs-k-zero_vs_eight",
+    "winequality-white-3_vs_7",
+    "yeast6",
+    "abalone-17_vs_7-8-9-10",
+    "yeast4",
+    "page-blocks0",
+]
+SURVEY = {
+    "agrawal": streams.agrawal,
+    "asset_negotiation": streams.asset_negotiation,
+    "hyperplane": streams.hyperplane,
+    "minority_clusters": streams.minority_clusters,
+    "mixed": streams.mixed,
+    "random_rbf": streams.random_rbf,
+    "random_tree": streams.random_tree,
+    "sea": streams.sea,
+    "sine": streams.sine,
+    "texts": streams.texts,
+}
+SERIES = {
+    "agrawal": (1, 2, 3, 4, 5),
+    "random_rbf": (1, 2, 3, 4, 5),
+    "random_tree": (1, 2, 3, 4, 5),
+    "sea": (1, 2, 3, 4),
+}
+QUICK = [name for name in EVERYBODY if name not in RIVER]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table: its sets, who takes part in how many runs, how a cell is run, and what stands above it."""
+
+    name: str
+    title: str
+    text: str
+    sets: Sequence[str]
+    runs: dict[str, int]  # how often each contestant is run
+    play: Callable[[str, str, int], Measures]
+    measures: tuple[tuple[str, str], ...] = (("auc", "ap"),)
+    per_set: bool = True  # whether each set has a column
+    headings: dict[str, str] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=2)
+def stream_of(kind: str, seed: int) -> Dataset:
+    """A stream by its name, kept for the next contestant."""
+    family, _, rest = kind.partition(" ")
+    if family == "cards":
+        customers, days = map(int, rest.split("x"))
+        return streams.card_stream(customers, 2 * customers, days, random_state=seed)
+    if family == "flights":
+        return flights()
+    if family == "linear":
+        return streams.overlapping(20_000, 20, 0.01, random_state=seed)
+    if family == "xor":
+        return streams.xor(20_000, 0.01, random_state=seed)
+    if family == "rotating":
+        return streams.rotating_hyperplane(20_000, turns=1.0, random_state=seed)
+    if family == "series":
+        return SURVEY[rest](40_000, 0.01, SERIES[rest], random_state=seed)
+    if rest.startswith("1:"):
+        return SURVEY[family](20_000, 1.0 / (1.0 + int(rest[2:])), random_state=seed)
+    return streams.load_keel(kind, random_state=seed)
+
+
+def play_prompt(kind: str, name: str, run: int, changes: tuple[float, ...] = ()) -> Measures:
+    """Labels that come at once; what the parts of the new learner would have answered is measured too."""
+    stream = stream_of(kind, FRESH + run)
+    found, _ = prompt(contestant(name, run), stream, changes)
+    if name == NEW:
+        for part, scores in parts_of(contestant(name, run), stream.X, stream.y).items():
+            found |= areas(stream.y, scores, f" of {part}")
+    return found
+
+
+def play_series(kind: str, name: str, run: int) -> Measures:
+    """A stream of several concepts, and how the rows of each after the first are ranked."""
+    n = len(SERIES[kind.partition(" ")[2]])
+    return play_prompt(kind, name, run, tuple(k / n for k in range(1, n)))
+
+
+def play_cards(kind: str, name: str, run: int) -> Measures:
+    """Labels a week late, handed over at midnight; judged from the first labels on, and from day 60 on."""
+    stream = stream_of(kind, FRESH + run)
+    assert stream.times is not None and stream.columns is not None
+    played = late(contestant(name, run, asked=True), stream, block=DAY, delay=7 * DAY, progress=name)
+    found: Measures = {}
+    best = max(1, int(kind.split(" ")[1].split("x")[0]) // 50)
+    for first, suffix in ((8, ""), (60, " from 60")):
+        part = stream.times >= first * DAY
+        y, scores = stream.y[part], played.scores[part]
+        found |= areas(y, scores, suffix)
+        days, cards = stream.times[part] // DAY, stream.columns["customer"][part]
+        found[f"best{suffix}"] = daily_precision(y, scores, days, cards, best)
+    return found | {"us": played.learning + played.scoring, "us to score": played.scoring, "rows": stream.n_rows}
+
+
+def play_flights(kind: str, name: str, run: int) -> Measures:
+    """Labels twelve hours late, handed over every hour; judged from the second month on."""
+    stream = stream_of("flights", 0)
+    if kind == "with history":
+        stream = with_history(stream)
+    assert stream.times is not None
+    played = late(contestant(name, run, asked=True), stream, block=3600.0, delay=DAY / 2, progress=name)
+    part = stream.times >= 31 * DAY
+    return areas(stream.y[part], played.scores[part]) | {"us": played.learning + played.scoring}
+
+
+def with_history(stream: Dataset) -> Dataset:
+    """The same rows with what their keys did before; not there until `lopsided.KeyedHistory` is."""
+    raise NotImplementedError(f"features of the history of {', '.join(KEYS)}")
+
+
+CHANGES: dict[str, Callable[..., Dataset]] = {
+    "places, abrupt": partial(streams.abrupt_drift, kind="places"),
+    "places, gradual": partial(streams.abrupt_drift, kind="places"),
+    "features, abrupt": partial(streams.abrupt_drift, kind="features"),
+    "AGRAWAL 1 to 3": partial(streams.agrawal, concepts=(1, 3)),
+    "AGRAWAL 2 to 4": partial(streams.agrawal, concepts=(2, 4)),
+    "random tree": partial(streams.random_tree, concepts=(1, 2)),
+    "random RBF": partial(streams.random_rbf, concepts=(1, 2)),
+}
+_LEARNED, _APART = 20_000, 20_000
+
+
+@lru_cache(maxsize=1)
+def change_of(kind: str, seed: int) -> Change:
+    """20,000 rows to learn before and after the change, and as many of each kind that nobody learns."""
+    n, half = 2 * (_LEARNED + _APART), _LEARNED + _APART
+    gradual = 4_000 if kind.endswith("gradual") else 0
+    place, make = (half + gradual / 2) / n, CHANGES[kind]
+    at = place if kind.startswith(("places", "features")) else (place,)
+    stream = make(n, rare=0.01, at=at, width=gradual / n, random_state=seed)
+    return Change(
+        stream,
+        old=slice(0, _LEARNED),
+        apart_old=slice(_LEARNED, half),
+        new=slice(half, half + _LEARNED),
+        apart_new=slice(half + _LEARNED, n),
+    )
+
+
+def play_change(kind: str, name: str, run: int) -> Measures:
+    """One change, and what becomes of it; the rotating stream never stands still, so only its rows are judged."""
+    if kind == "rotating":
+        return play_prompt(kind, name, run)
+    return recovery(contestant(name, run), change_of(kind, FRESH + run))
+
+
+@lru_cache(maxsize=1)
+def unseen() -> list[str]:
+    """All other KEEL sets of at least 900 rows and 15 positives."""
+    names = [name for name in streams.keel_available() if name not in NINE]
+    sets = (streams.load_keel(name) for name in names)
+    return [data.name for data in sets if data.n_rows >= 900 and data.y.sum() >= 15]
+
+
+def sections() -> dict[str, Section]:
+    """All of them by name, cheap ones first."""
+    followers = [NEW, "FourierRanker", "FourierRanker 'auto', focus=6", "FourierRanker fade='auto'", "KOIL, scaled"]
+    boosted = ["LightGBM", "LightGBM, lambda 10, positives x5", "LightGBM, small"]
+    both = (("auc", "ap"), ("auc from 250", "ap from 250"))
+    listed = [
+        Section(
+            "one-percent",
+            "One positive in a hundred",
+            "20,000 rows, 200 positives: two Gaussian classes in 20 dimensions, exclusive or in two. The second half "
+            "is judged. Three streams each, the slow rivals one.",
+            ["linear", "xor"],
+            _runs(3, 1),
+            play_prompt,
+            measures=(("auc half", "ap half"), ("auc", "ap")),
+            headings={"auc half": "second half", "auc": "all rows"},
+        ),
+        Section(
+            "keel",
+            "Nine KEEL sets",
+            "Shuffled anew, once; from the first row on, and from row 250 on.",
+            NINE,
+            _runs(2, 1),
+            play_prompt,
+            measures=both,
+            headings={"auc": "from row 0", "auc from 250": "from row 250"},
+        ),
+        Section(
+            "unseen",
+            "Twenty-seven other KEEL sets",
+            f"{', '.join(unseen())}. Means over the sets and mean ranks (1 is best).",
+            unseen(),
+            _runs(1, 1),
+            play_prompt,
+            measures=both,
+            per_set=False,
+            headings={"auc": "from row 0", "auc from 250": "from row 250"},
+        ),
+        Section(
+            "cards-small",
+            "Cards, a small country",
+            "200 customers, 400 terminals, 183 days, for those that take milliseconds a row; the best 4 cards a day. "
+            "Labels 7 days late.",
+            ["cards 200x183"],
+            dict.fromkeys(EVERYBODY, 1),
+            play_cards,
+            measures=(("auc", "ap", "best"), ("auc from 60", "ap from 60", "best from 60")),
+            headings={"auc": "from day 8", "auc from 60": "from day 60"},
+        ),
+        Section(
+            "drift",
+            "One change",
+            "20,000 rows, one change, 20,000 rows, 1 % positives; medians of the runs. Held out are rows that nobody "
+            "learns from.",
+            [*CHANGES, "rotating"],
+            dict.fromkeys([*followers, *boosted[:2], "VW linear, balanced"], 3) | {"River ARF": 1, "River SRP": 1},
+            play_change,
+        ),
+        Section(
+            "series",
+            "A series of concepts",
+            "40,000 rows at 1:100, a new concept at every fifth (SEA: at every quarter).",
+            [f"series {name}" for name in SERIES],
+            dict.fromkeys([*followers, *boosted[:2], "VW linear, balanced"], 2) | {"River ARF": 1, "River SRP": 1},
+            play_series,
+        ),
+        Section(
+            "survey",
+            "The generators of the imbalanced-streams survey, at rest",
+            "20,000 rows each, one in 20 and one in 100 positive.",
+            [f"{name} 1:{ratio}" for ratio in (20, 100) for name in SURVEY],
+            _runs(1, 1),
+            play_prompt,
+        ),
+        Section(
+            "flights",
+            "Flights",
+            "336,776 flights out of New York in 2013, 3.6 % cancelled or three hours late; labels 12 hours late, "
+            "LightGBM refitted weekly. Judged from February on.",
+            ["raw"],
+            dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
+            play_flights,
+        ),
+        Section(
+            "cards",
+            "Cards",
+            "5,000 customers, 10,000 terminals, 183 days: 1.8 million rows. Labels 7 days late, handed over at "
+            "midnight; LightGBM refitted weekly on all labelled rows. The best 100 cards a day.",
+            ["cards 5000x183"],
+            dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted, "VW linear, balanced"], 1),
+            play_cards,
+            measures=(("auc", "ap", "best"), ("auc from 60", "ap from 60", "best from 60")),
+            headings={"auc": "from day 8", "auc from 60": "from day 60"},
+        ),
+    ]
+    return {section.name: section for section in listed}
+
+
+def _runs(quick: int, slow: int) -> dict[str, int]:
+    return {name: slow if name in RIVER else quick for name in EVERYBODY}

@@ -1,0 +1,137 @@
+"""The tables of the evidence for rare events, out of the log of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lopsided.evaluate import RunLog, compare_across_sets
+from rare_contestants import NEW
+from rare_sections import Section
+
+Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
+_PARTS = " of "
+
+
+def means_of(log: RunLog, section: Section) -> Means:
+    """Means over the runs (medians where the number of rows that a recovery takes is among them)."""
+    found: Means = {}
+    for kind in section.sets:
+        for name in section.runs:
+            runs = [entry["measures"] for entry in log.of(section.name, kind, name)]
+            if runs:
+                average = np.median if "regained" in runs[0] else np.mean
+                measures = {key: float(average([run[key] for run in runs])) for key in runs[0]}
+                found.setdefault(kind, {})[name] = measures
+    return found
+
+
+def page(log: RunLog, known: Mapping[str, Section]) -> str:
+    """All tables for which there is anything in the log, and last what the parts of the blend achieve."""
+    order = ["cards", "cards-small", "keel", "unseen", "one-percent", "flights", "drift", "series", "survey"]
+    made = []
+    for name in (name for name in order if name in known):
+        section, means = known[name], means_of(log, known[name])
+        if means:
+            lines = _changes(section, means) if name == "drift" else _table(section, means)
+            made.append(f"### {section.title}\n\n{section.text}\n\n" + "\n".join(lines))
+    parts = _parts([(section, means_of(log, section)) for section in known.values()])
+    return "\n\n".join(made + ([f"### The blend and its parts\n\n{parts}"] if parts else []))
+
+
+def _cell(measures: Mapping[str, float] | None, keys: tuple[str, ...]) -> str:
+    return "-" if measures is None else " / ".join(f"{measures[key]:.3f}".replace("0.", ".", 1) for key in keys)
+
+
+def _table(section: Section, means: Means) -> list[str]:
+    """A row for each contestant; columns by measure and set, the mean of sets, mean ranks, microseconds."""
+    kinds = [kind for kind in section.sets if kind in means]
+    columns, heads = [], []
+    labels = {2: "AUC / AP", 3: "AUC / AP / best of the day"}
+    for keys in section.measures:
+        heading = section.headings.get(keys[0], "")
+        heading = f"{heading}, {labels[len(keys)]}" if heading else labels[len(keys)]
+        if section.per_set and len(kinds) > 1 and keys == section.measures[0]:
+            columns += [(kind, keys) for kind in kinds]
+            heads += [_short(kind) for kind in kinds]
+        columns.append((None, keys))
+        heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
+    ranked = len(kinds) > 1
+    everywhere = [name for name in section.runs if all(name in means[kind] for kind in kinds)]
+    heads += ["rank by AUC", "rank by AP"] if ranked else []
+    lines = [f"| | {' | '.join(heads)} | us a row |", "|---|" + "---|" * (len(heads) + 1)]
+    ranks = [_ranks(means, kinds, everywhere, key) for key in section.measures[0][:2]] if ranked else []
+    for name in section.runs:
+        if not any(name in means[kind] for kind in kinds):
+            continue
+        cells = []
+        for kind, keys in columns:
+            own = means[kind].get(name) if kind else _mean([means[k].get(name) for k in kinds], keys)
+            cells.append(_cell(own, keys))
+        cells += [f"{rank[name]:.1f}" if name in rank else "-" for rank in ranks]
+        cost = np.mean([means[kind][name]["us"] for kind in kinds if name in means[kind]])
+        lines.append(f"| {name} | {' | '.join(cells)} | {cost:,.0f} |")
+    return lines
+
+
+def _mean(found: list[Mapping[str, float] | None], keys: tuple[str, ...]) -> dict[str, float] | None:
+    if any(one is None for one in found):
+        return None
+    return {key: float(np.mean([one[key] for one in found if one is not None])) for key in keys}
+
+
+def _ranks(means: Means, kinds: list[str], names: list[str], key: str) -> dict[str, float]:
+    if len(names) < 2 or len(kinds) < 2:
+        return {}
+    return dict(compare_across_sets({k: {n: means[k][n][key] for n in names} for k in kinds}).mean_ranks)
+
+
+def _short(kind: str) -> str:
+    return kind.removeprefix("series ")
+
+
+def _changes(section: Section, means: Means) -> list[str]:
+    """AUC before / of all rows after / of the last 5,000, and rows until half is regained."""
+    kinds = [kind for kind in section.sets if kind in means]
+    lines = [
+        "AUC of rows held out before the change / of the rows after it / of the last 5,000 of them; rows until half of "
+        "the loss is regained. The rotating stream never stands still: AUC / AP of all rows.",
+        "",
+        f"| | {' | '.join(kinds)} |",
+        "|---|" + "---|" * len(kinds),
+    ]
+    for name in section.runs:
+        if not any(name in means[kind] for kind in kinds):
+            continue
+        cells = []
+        for kind in kinds:
+            own = means[kind].get(name)
+            if own is None or "regained" not in own:
+                cells.append(_cell(own, ("auc", "ap")))
+                continue
+            rows = "never" if own["regained"] >= 20_000 else f"{own['regained']:,.0f}"
+            cells.append(f"{_cell(own, ('before', 'auc', 'auc last'))}; {rows}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def _parts(found: list[tuple[Section, Means]]) -> str:
+    """Of every stream on which the parts were measured: the better part, the blend, the difference."""
+    lines = []
+    for section, means in found:
+        for kind, methods in means.items():
+            own = methods.get(NEW, {})
+            names = sorted({key.split(_PARTS, 1)[1] for key in own if key.startswith("auc" + _PARTS)})
+            if not names:
+                continue
+            cells = []
+            for measure in ("auc", "ap"):
+                best = max(names, key=lambda name: own[f"{measure}{_PARTS}{name}"])
+                value = own[f"{measure}{_PARTS}{best}"]
+                cells.append(f"{own[measure]:.3f} | {value:.3f} ({best}) | {own[measure] - value:+.3f}")
+            lines.append(f"| {section.name}: {_short(kind)} | {' | '.join(cells)} |")
+    if not lines:
+        return ""
+    heads = "| stream | AUC | better part | difference | AP | better part | difference |\n|---|---|---|---|---|---|---|"
+    return "\n".join([heads, *lines])
