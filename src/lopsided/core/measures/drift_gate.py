@@ -1,7 +1,8 @@
 """Whether a short memory ranks better than a long one, decided on every positive.
 
-r is the share of the last negatives that a positive is ranked above. With d = r of the short memory minus the better r
-of the long one's answers, C <- clip(C + d - slack, 0, h) adds up what the short memory has gained lately, with h =
+r is the share of the last negatives that a positive is ranked above, and v = 1 / (1 + (1 - r) n_- / n_+) the precision
+among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
+d = m of the short memory minus the better m of the long one's answers, C <- clip(C + d - slack, 0, h) adds up what the short memory has gained lately, with h =
 max(least, noise mean d^2), so that a noisy comparison needs more of it. The short memory's share of the answer is
 sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of the long one.
 """
@@ -51,12 +52,12 @@ def is_decided(gate: Gate) -> bool:
 
 
 @compiled
-def compare(gate: Gate, y: float, answer: float, long: float, short: float) -> None:
-    """One more row, with the scores that it was given and its label."""
+def compare(gate: Gate, y: float, answer: float, long: float, short: float, ratio: float) -> None:
+    """One more row, with the scores that it was given and its label; `ratio` is that of negatives to positives."""
     if y > 0.0:
         if gate.tally[_FILLED] >= _ENOUGH_NEGATIVES:
-            better = max(_rank(gate, ANSWER, answer), _rank(gate, LONG, long))
-            _add(gate, _rank(gate, SHORT, short) - better)
+            better = max(_merit(gate, ANSWER, answer, ratio), _merit(gate, LONG, long, ratio))
+            _add(gate, _merit(gate, SHORT, short, ratio) - better)
         return
     place = gate.tally[_PLACE]
     gate.ring[ANSWER, place], gate.ring[LONG, place], gate.ring[SHORT, place] = answer, long, short
@@ -65,15 +66,16 @@ def compare(gate: Gate, y: float, answer: float, long: float, short: float) -> N
 
 
 @compiled
-def _rank(gate: Gate, which: int, score: float) -> float:
-    """The share of the last negatives with a lower score; a tie counts half."""
-    ring, n, below = gate.ring[which], gate.tally[_FILLED], 0.0
+def _merit(gate: Gate, which: int, score: float, ratio: float) -> float:
+    """m of a positive with this score; a negative with the same score counts half."""
+    ring, n, above = gate.ring[which], gate.tally[_FILLED], 0.0
     for i in range(n):
-        if ring[i] < score:
-            below += 1.0
+        if ring[i] > score:
+            above += 1.0
         elif ring[i] == score:
-            below += 0.5
-    return below / n
+            above += 0.5
+    share = above / n
+    return 0.5 * (1.0 - share) + 0.5 / (1.0 + share * ratio)
 
 
 @compiled

@@ -36,7 +36,7 @@ from lopsided.core.measures.mixture import Mixture, MixturePlan, mixed, note
 from lopsided.core.measures.score_keys import sigmoid
 from lopsided.core.sampling.priority import Sample, age, offer
 from lopsided.core.trees.forest import forest_score, lay_out
-from lopsided.core.trees.sampled_forest import BEAT, SampledForest, sample_row
+from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, sample_row
 
 BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees that are tried
 FOCUS = 6.0
@@ -151,12 +151,14 @@ def rare_run(
     draws: Draws,
     work: RareScratch,
     scores: Floats,
+    parts: Floats,
     start: int,
     stop: int,
 ) -> int:
     """Take in the examples start..stop-1 in order, reporting the score of each before it was.
 
-    Returns the number of the first example not taken in: smaller than `stop` only if the caller has something to do.
+    What its parts said goes into `parts`, if that has a row for each. Returns the number of the first example not
+    taken in: smaller than `stop` only if the caller has something to do.
     """
     ranker, tally = state.ranker, state.ranker.tally
     for t in range(start, stop):
@@ -164,6 +166,8 @@ def rare_run(
         z = ranker.block[tally[WAITING]] if tally[FIXED] else work.ranker.z
         given = answer_row(state, plan, rows, t, work, z)
         scores[t] = given.score
+        if parts.shape[0]:
+            _write_parts(given, parts[t])
         _measure(state, plan, y, weight, work, given)
         tally[SEEN] += 1
         tally[SINCE] += 1
@@ -196,7 +200,9 @@ def _measure(state: RareState, plan: RarePlan, y: float, weight: float, work: Ra
     if plan.forgets:
         if state.tally[SHORT_SOLVED]:
             note(state.short, plan.short, y, weight, work.short)
-        compare(state.gate, y, given.blend, given.long, given.short)
+        positives = state.ranker.tally[POSITIVES] + 1.0
+        ratio = (state.ranker.tally[SEEN] + 1.0 - positives) / positives
+        compare(state.gate, y, given.blend, given.long, given.short, ratio)
         if is_decided(state.gate):
             state.tally[RESTART_DUE] = 1
 
@@ -256,11 +262,11 @@ def _note_spread(state: RareState, rows: Rows, t: int) -> None:
 def _say_what_is_due(state: RareState, plan: RarePlan, y: float) -> None:
     ranker, tally = state.ranker, state.ranker.tally
     seen = tally[SEEN]
-    if tally[SINCE] >= max(200, min(1000, state.tally[YOUTH] // 20)) or (y > 0.0 and tally[POSITIVES] <= 20):
+    if tally[SINCE] >= max(200, min(2000, state.tally[YOUTH] // 20)) or (y > 0.0 and tally[POSITIVES] <= 20):
         tally[DUE] = 1
     if tally[FIXED] == 0 and tally[KEPT] == ranker.first_signs.size:
         tally[DUE] = 1
-    if seen % BEAT == 0:
+    if seen % BEAT == 0 and (seen % SLOW_BEAT == 0 or state.tally[YOUTH] < 20 * SLOW_BEAT):
         state.tally[BEAT_DUE] = 1
     if tally[FIXED] and seen >= FIRST_RENEWAL and seen >= 2 * state.tally[LOOKED]:
         state.tally[SCALE_DUE] = 1
@@ -277,6 +283,9 @@ def rare_score_rows(state: RareState, plan: RarePlan, rows: Rows, work: RareScra
 def part_scores(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, parts: Floats) -> None:
     """Of every example a row: the long ranker, the short one, the trees squeezed, the blend, and the answer."""
     for t in range(parts.shape[0]):
-        given = answer_row(state, plan, rows, t, work, work.ranker.z)
-        parts[t, 0], parts[t, 1], parts[t, 2] = given.long, given.short, given.squeezed
-        parts[t, 3], parts[t, 4] = given.blend, given.score
+        _write_parts(answer_row(state, plan, rows, t, work, work.ranker.z), parts[t])
+
+
+@compiled
+def _write_parts(given: Answered, parts: Floats) -> None:
+    parts[0], parts[1], parts[2], parts[3], parts[4] = given.long, given.short, given.squeezed, given.blend, given.score

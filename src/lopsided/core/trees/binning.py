@@ -1,8 +1,8 @@
 """Values of features as small codes, so that a split is searched among a few edges instead of all values.
 
 Code 0 is a missing value; code c > 0 says that the value lies above edge c - 2 and at most at edge c - 1 of its
-feature, as far as there are such edges. A split after code c sends codes up to c to the left: the rows whose value is at most
-edge c - 1, and the missing ones.
+feature, as far as there are such edges. A split after code c sends codes up to c to the left: the rows whose value is
+at most edge c - 1, and the missing ones.
 """
 
 from __future__ import annotations

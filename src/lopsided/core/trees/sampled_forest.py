@@ -15,7 +15,7 @@ from lopsided.core.measures.score_keys import sigmoid
 from lopsided.core.sampling.priority import Sample, offer
 from lopsided.core.trees.forest import Forest, forest_score, lay_out
 
-BEAT = 50  # rows after which the trees may have something to do
+BEAT, SLOW_BEAT = 50, 250  # rows after which the trees may have something to do, in the first 5,000 and later on
 _LEAST_IMPORTANCE = 0.01
 # Entries of a tally: rows seen, and whether the trees are due.
 ROWS, TREES_DUE = range(2)
@@ -61,7 +61,7 @@ def forest_run(
         scores[t] = forest_score(trees.forest, x)
         sample_row(trees, x, labels[t], importances[t], scores[t], draw(draws), tally[ROWS])
         tally[ROWS] += 1
-        if tally[ROWS] % BEAT == 0:
+        if tally[ROWS] % (BEAT if tally[ROWS] < 20 * SLOW_BEAT else SLOW_BEAT) == 0:
             tally[TREES_DUE] = 1
             return t + 1
     return stop

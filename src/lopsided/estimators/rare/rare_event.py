@@ -45,7 +45,7 @@ from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.rare.state import rare_arrays, restored_state
 from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
 
-_BLOCK, _WARM_UP = 64, 200
+_BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
@@ -53,6 +53,7 @@ _OF_BLEND = MixturePlan(base=0.0, per_positive=1.0, area=0.0, most=1000.0)
 _PRIOR_OF_BLEND = (1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5)
 _RECENT = 4000  # rows of the sample that fades
 _WIDEST = 2000  # features beyond which there are no trees
+_PARTS = ("ranker", "short", "trees", "blend", "score")
 _CELLS = 8_000_000  # numbers in the sample: from 400 features on it holds fewer rows
 
 
@@ -115,9 +116,9 @@ class RareEventClassifier(TwoMemories):
     References
     ----------
     The ranker as in W. Gao, R. Jin, S. Zhu, Z.-H. Zhou, "One-Pass AUC Optimization", ICML 2013, and A. Rahimi, B.
-    Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007; the sample as in N. Duffield, C. Lund, M. Thorup,
-    "Priority sampling for estimation of arbitrary subset sums", JACM 2007; trees as in T. Chen, C. Guestrin, "XGBoost",
-    KDD 2016. Putting them together is of this package.
+    Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007; the sample as in N. Duffield, C. Lund, M.
+    Thorup, "Priority sampling for estimation of arbitrary subset sums", JACM 2007; trees as in T. Chen, C. Guestrin,
+    "XGBoost", KDD 2016. Putting them together is of this package.
     """
 
     takes_missing = True
@@ -185,6 +186,7 @@ class RareEventClassifier(TwoMemories):
         self._long, self._short = LongMemory(length), ShortMemory(length if forgets else 0)
         self._booster = Booster(self._state.trees.forest, width, DEFAULT_TREES, 2 * half)
         self._matrix = np.zeros((length, length))
+        self._parts_out = np.zeros((0, len(_PARTS)))
         by_ridge = np.zeros(n_long), np.zeros(n_short)
         self._work = RareScratch(empty_ranker_scratch(ranker), np.zeros(width), *by_ridge, np.zeros(len(BETAS)))
 
@@ -207,7 +209,7 @@ class RareEventClassifier(TwoMemories):
     def _run_arguments(
         self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
     ) -> tuple[Any, ...]:
-        return self._state, self._plan, rows, signs, costs, draws, self._work, scores
+        return self._state, self._plan, rows, signs, costs, draws, self._work, scores, self._parts_out
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._state, self._plan, rows, self._work, scores
@@ -262,9 +264,21 @@ class RareEventClassifier(TwoMemories):
         with self._alone:
             self._check_started()
             rows = self._rows_of(X)
-            parts = np.empty((validation.n_rows_of(rows), 5))
+            parts = np.empty((validation.n_rows_of(rows), len(_PARTS)))
             part_scores(self._state, self._plan, rows, self._work, parts)
-        return dict(zip(("ranker", "short", "trees", "blend", "score"), parts.T.copy(), strict=True))
+        return dict(zip(_PARTS, parts.T.copy(), strict=True))
+
+    def progressive_parts(self, X: Any, y: Any, classes: Any = None) -> dict[str, Floats]:
+        """`progressive_scores` of each part, named as by `part_scores`: test, then train."""
+        with self._alone:
+            X, signs, weights = self._next(X, y, classes, None)
+            self._parts_out = np.empty((signs.size, len(_PARTS)))
+            try:
+                self._learn_checked(X, signs, weights, every_score=True)
+                return dict(zip(_PARTS, self._parts_out.T.copy(), strict=True))
+            finally:
+                self._parts_out = np.zeros((0, len(_PARTS)))
+                self._unbind()
 
     @property
     def trees_share_(self) -> float:
