@@ -83,8 +83,8 @@ def check_learner(learner: Any, *, exclude: Collection[str] = (), claims: Mappin
     >>> from lopsided.checks import check_learner
     >>> print(check_learner(OnlinePerceptron(), exclude=["check_scikit_learn"]))
     OnlinePerceptron(): 31 checks passed
-      check_missing_values left out: claims no such thing: takes_missing
       check_scikit_learn left out: excluded
+      check_missing_values left out: claims no such thing: takes_missing
     """
     names = [check.__name__ for check in CHECKS]
     for name in exclude:

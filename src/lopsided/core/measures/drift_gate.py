@@ -2,9 +2,10 @@
 
 r is the share of the last negatives that a positive is ranked above, and v = 1 / (1 + (1 - r) n_- / n_+) the precision
 among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
-d = m of the short memory minus the better m of the long one's answers, C <- clip(C + d - slack, 0, h) adds up what the short memory has gained lately, with h =
-max(least, noise mean d^2), so that a noisy comparison needs more of it. The short memory's share of the answer is
-sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of the long one.
+d = m of the short memory minus the better m of the long one's answers, C <- clip(C + d - slack, 0, h) adds up what the
+short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of it. The
+short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of
+the long one.
 """
 
 from __future__ import annotations

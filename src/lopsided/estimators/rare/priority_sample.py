@@ -58,7 +58,7 @@ class PrioritySample:
     >>> sample.add(amounts, importance=amounts[:, 0]).n_rows
     100
     >>> round(sample.counts @ sample.rows[:, 0]), int(amounts.sum())
-    (507142, 500500)
+    (492664, 500500)
 
     References
     ----------

@@ -111,7 +111,7 @@ class RareEventClassifier(TwoMemories):
     >>> stream = xor(4_000, rare=0.02)
     >>> learner = RareEventClassifier(random_state=0)
     >>> round(auroc(stream.y, learner.progressive_scores(stream.X, stream.y)), 2)
-    0.95
+    0.96
 
     References
     ----------
