@@ -1,0 +1,88 @@
+"""How sure a figure is: 95 % intervals that hold for few positives too, and do not shrink to nothing at 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_Z = 1.959963984540054  # of a normal distribution, two-sided 95 %
+_HALVINGS = 60
+
+
+def share_interval(hits: Any, n: Any) -> tuple[Floats, Floats]:
+    """Wilson's interval of a share: hits out of n; nan where n is 0.
+
+    >>> low, high = share_interval(0, 10)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.0, 0.278)
+    """
+    hits, n = np.asarray(hits, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share, more = hits / n, _Z * _Z / n
+        middle = (share + more / 2.0) / (1.0 + more)
+        half = np.sqrt(np.maximum(share * (1.0 - share) * more + more * more / 4.0, 0.0)) / (1.0 + more)
+    return np.asarray(np.maximum(middle - half, 0.0)), np.asarray(np.minimum(middle + half, 1.0))
+
+
+def auroc_interval(area: Any, positives: Any, negatives: Any) -> tuple[Floats, Floats]:
+    """The areas that Hanley and McNeil's variance does not rule out, given the one that was observed.
+
+    The variance is taken at the true area, not at the observed one, so that an observed 1 leaves room below it.
+
+    >>> low, high = auroc_interval(1.0, 10, 1000)
+    >>> round(float(low), 2), float(high)
+    (0.86, 1.0)
+    """
+    area, m, n = (np.asarray(value, dtype=np.float64) for value in (area, positives, negatives))
+
+    def is_ruled_out(true: Floats) -> npt.NDArray[np.bool_]:
+        spread = true * (1.0 - true)
+        of_positives, of_negatives = (1.0 - true) / (2.0 - true), true / (1.0 + true)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = spread * (1.0 + (m - 1.0) * of_positives + (n - 1.0) * of_negatives) / (m * n)
+            return np.asarray((true - area) ** 2 > _Z * _Z * variance)
+
+    ends = []
+    for outer in (0.0, 1.0):
+        inner, far = area.copy(), np.full_like(area, outer)
+        for _ in range(_HALVINGS):
+            middle = (inner + far) / 2.0
+            out = is_ruled_out(middle)
+            inner, far = np.where(out, inner, middle), np.where(out, middle, far)
+        ends.append(np.where(np.isnan(area), np.nan, inner))
+    # What lies a hair from an end is the end.
+    return np.where(ends[0] < 1e-12, 0.0, ends[0]), np.where(ends[1] > 1.0 - 1e-12, 1.0, ends[1])
+
+
+def precision_area_interval(area: Any, positives: Any) -> tuple[Floats, Floats]:
+    """The logit interval of an average precision, whose spread is that of a share among the positives.
+
+    >>> low, high = precision_area_interval(0.5, 100)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.4, 0.6)
+    """
+    area, m = np.asarray(area, dtype=np.float64), np.asarray(positives, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.clip(area, 0.5 / (m + 1.0), 1.0 - 0.5 / (m + 1.0))
+        logit, spread = np.log(inside / (1.0 - inside)), 1.0 / np.sqrt(m * inside * (1.0 - inside))
+        low, high = (1.0 / (1.0 + np.exp(-(logit + side * _Z * spread))) for side in (-1.0, 1.0))
+    return np.asarray(np.minimum(low, area)), np.asarray(np.maximum(high, area))
+
+
+def difference_interval(
+    first: float, of_first: tuple[Any, Any], second: float, of_second: tuple[Any, Any]
+) -> tuple[float, float]:
+    """The interval of second - first from the intervals of both, which must be of different rows: squares are added.
+
+    >>> low, high = difference_interval(0.9, (0.85, 0.94), 0.8, (0.74, 0.85))
+    >>> round(low, 3), round(high, 3)
+    (-0.172, -0.029)
+    """
+    change = second - first
+    down = np.hypot(second - of_second[0], of_first[1] - first)
+    up = np.hypot(of_second[1] - second, first - of_first[0])
+    return float(change - down), float(change + up)
