@@ -14,7 +14,7 @@ from lopsided.report.intervals import share_interval
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-ROUND = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
+_ROUND = tuple(digit * 10**power for power in range(8) for digit in (1, 2, 5))
 _PER_ROWS = 1000
 _UNITS = (("day", DAY), ("hour", 3600.0), ("week", 7 * DAY))
 _FEWEST_ROWS = 20  # of a period: of fewer nobody would review the best
@@ -104,7 +104,7 @@ def best_of_each(detail: Detail, periods: Periods, alerts: int) -> BestOfEach:
 def budgets_of(detail: Detail, periods: Periods) -> list[Budget]:
     """Some round budgets, from a fifth of the positives of a period up, each with what it would have caught."""
     rows, positives = detail.n / periods.rate_units, float(detail.positive.sum()) / periods.rate_units
-    fitting = [alerts for alerts in ROUND if alerts <= rows / 2]
+    fitting = [alerts for alerts in _ROUND if alerts <= rows / 2]
     chosen = [alerts for alerts in fitting if alerts >= positives / 5][:_MOST_BUDGETS] or fitting[-1:]
     order = np.argsort(-detail.scores, kind="stable")
     scores, hits = detail.scores[order], np.cumsum(detail.positive[order], dtype=np.int64)
@@ -137,6 +137,18 @@ def share_in_words(hits: float, n: float) -> str:
     low, high = share_interval(hits, n)
     digits = 0 if hits / n >= 0.1 else 1
     return f"{100 * hits / n:.{digits}f} % ({100 * float(low):.{digits}f} to {100 * float(high):.{digits}f})"
+
+
+def sentence(budget: Budget | None, periods: Periods) -> str:
+    """What a budget would have caught, in words."""
+    if budget is None:
+        return "There are too few rows to judge alerts."
+    caught, positives = float(budget.best.caught.sum()), float(budget.best.positives.sum())
+    whose = "highest score" if budget.alerts == 1 else f"{budget.alerts:,} highest scores"
+    return (
+        f"A review of the {whose} of each {periods.name} would have caught {caught:,.0f} of {positives:,.0f} "
+        f"positives: {share_in_words(caught, positives)}."
+    )
 
 
 def typical_budget(budgets: list[Budget]) -> Budget | None:

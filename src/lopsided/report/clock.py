@@ -46,7 +46,7 @@ class Clock:
     @property
     def label(self) -> str:
         """What to write at the axis; dates speak for themselves."""
-        return {ROWS: "rows", ELAPSED: f"{self._unit[0]} since the start", DATES: ""}[self.kind]
+        return f"{self._unit[0]} since the start" if self.kind == ELAPSED else "rows" if self.kind == ROWS else ""
 
     @property
     def _unit(self) -> tuple[str, float]:

@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
 def verdict(detail: Detail) -> Verdict:
     """One sentence on drift with its evidence.
 
-    Ranking: the change of AUROC with its 95 % interval (of Hanley and McNeil's variance). Scores: the distance of
+    Ranking: the change of AUROC with its 95 % interval (from Newcombe's of both). Scores: the distance of
     Kolmogorov and Smirnov between those of the negatives. Positives: Fisher's exact test of their share.
     """
     ends = [0, detail.n // 3, 2 * detail.n // 3, detail.n]

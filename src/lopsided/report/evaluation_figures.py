@@ -25,6 +25,7 @@ RARE, COMMON = COLOURS[0], COLOURS[1]
 _WIDTH, _HEIGHT = 4.6, 2.9  # inches of a panel; the page stretches it
 _BINS_OF_SCORES = 40
 _BAND = 0.18
+_FIRST_RECALL = 0.02  # precision before that is a matter of a few rows, and no reason for a long axis
 _DASHED = (0, (4, 3))
 _MOST_COLUMNS = 15
 _LONGEST_NAME = 22
@@ -69,9 +70,9 @@ def over_the_stream(detail: Detail) -> list[str]:
             axes.plot(detail.clock.at(whole.n), getattr(whole, name), color=RARE, lw=1.8)
             axes.axhline(chance, color=INK, alpha=0.5, lw=0.9, ls=_DASHED)
             _over_time(axes, detail, detail.clock.at(np.array([1, detail.n])))
-            reached = np.concatenate([low, high, getattr(whole, name)[-1:], [lowest, chance]])
-            bottom = max(0.0, np.nanmin(reached) - 0.02) if np.isfinite(reached).any() else 0.0
-            axes.set_ylim(min(bottom, lowest), min(1.02, 1.08 * np.nanmax(reached)))
+            # The curves must be readable; of bands that are much wider than they are high, the rest is cut off.
+            highest = np.nanmax([*getattr(windows, name), *getattr(whole, name), 2.0 * chance, 0.01])
+            axes.set_ylim(min(lowest, np.nanmin([*low, lowest])), min(1.02, 2.0 * highest))
 
         return _panel(title, draw)
 
@@ -124,11 +125,14 @@ def roc_and_precision(detail: Detail) -> list[str]:
         axes.set(xlabel="false alarm rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1.02))
 
     def tradeoff(axes: Any) -> None:
+        share = float(detail.positive.mean())
         axes.plot(recall, precision, color=RARE, lw=1.8)
-        axes.axhline(float(detail.positive.mean()), color=INK, alpha=0.5, lw=0.9, ls=_DASHED)
+        axes.axhline(share, color=INK, alpha=0.5, lw=0.9, ls=_DASHED)
+        reached = [0.01, 2.0 * share, *precision[recall >= _FIRST_RECALL]]
         if called.any() and positives:
-            axes.plot(hits / positives, hits / int(called.sum()), marker="o", color=COMMON, ls="")
-        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1.02))
+            reached.append(hits / int(called.sum()))
+            axes.plot(hits / positives, reached[-1], marker="o", color=COMMON, ls="")
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, min(1.02, 1.1 * max(reached))))
 
     return [_panel("ROC", roc), _panel("precision and recall", tradeoff)]
 
@@ -235,9 +239,8 @@ def columns_that_matter(detail: Detail) -> str:
         axes.tick_params(axis="y", length=0)
         axes.grid(False, axis="y")
         axes.axvline(0.0, color=INK, lw=0.6)
-        axes.set_xlabel("loss of AUROC")
 
-    return _panel("columns that matter", draw, height=1.1 + 0.24 * len(shown))
+    return _panel("loss of AUROC without the column", draw, height=1.1 + 0.24 * len(shown))
 
 
 def _short(name: str) -> str:

@@ -29,13 +29,14 @@ def share_interval(hits: Any, n: Any) -> tuple[Floats, Floats]:
 
 
 def auroc_interval(area: Any, positives: Any, negatives: Any) -> tuple[Floats, Floats]:
-    """The areas that Hanley and McNeil's variance does not rule out, given the one that was observed.
+    """Newcombe's interval: the areas whose variance does not rule out the one that was observed.
 
-    The variance is taken at the true area, not at the observed one, so that an observed 1 leaves room below it.
+    The variance is Hanley and McNeil's, the same for both classes, taken at the true area and not at the observed one,
+    so that an observed 1 leaves room below it.
 
     >>> low, high = auroc_interval(1.0, 10, 1000)
     >>> round(float(low), 2), float(high)
-    (0.86, 1.0)
+    (0.9, 1.0)
     """
     area, m, n = (np.asarray(value, dtype=np.float64) for value in (area, positives, negatives))
 
@@ -43,7 +44,7 @@ def auroc_interval(area: Any, positives: Any, negatives: Any) -> tuple[Floats, F
         spread = true * (1.0 - true)
         of_positives, of_negatives = (1.0 - true) / (2.0 - true), true / (1.0 + true)
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = spread * (1.0 + (m - 1.0) * of_positives + (n - 1.0) * of_negatives) / (m * n)
+            variance = spread * (1.0 + ((m + n) / 2.0 - 1.0) * (of_positives + of_negatives)) / (m * n)
             return np.asarray((true - area) ** 2 > _Z * _Z * variance)
 
     ends = []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.metrics import auroc, average_precision, f1
-from lopsided.report.budgets import ROUND, periods_of
+from lopsided.report.budgets import periods_of
 from lopsided.report.contents import Detail
 from lopsided.report.intervals import auroc_interval, precision_area_interval, share_interval
 
@@ -60,13 +60,6 @@ class Alerts:
     rate: Floats
     recall: Floats
     precision: Floats
-
-    def at(self, rate: float) -> tuple[float, float] | None:
-        """Recall and precision at so many alerts; None if there are never so many."""
-        place = int(np.searchsorted(self.rate, rate * (1 + 1e-12), side="right")) - 1
-        if place < 0 or rate > self.rate[-1] * (1 + 1e-12):
-            return None
-        return float(self.recall[place]), float(self.precision[place])
 
 
 def over_all_rows(detail: Detail) -> Over:
@@ -136,15 +129,6 @@ def alerts(detail: Detail) -> Alerts:
     unit, units = f"per {periods.name}", periods.rate_units
     positives = max(int(detail.positive.sum()), 1)
     return Alerts(unit, flagged[chosen] / units, hits[chosen] / positives, (hits / flagged)[chosen])
-
-
-def alert_sentence(found: Alerts) -> str:
-    """The trade in words: the fewest round alerts that catch most, or the best there is."""
-    reachable = [(rate, judged) for rate in ROUND if (judged := found.at(rate)) is not None]
-    if not reachable:
-        return "There are too few rows to judge alerts."
-    rate, judged = next((pair for pair in reachable if pair[1][0] >= 0.8), reachable[-1])
-    return f"Review {rate:,} alerts {found.unit} and catch {judged[0]:.0%} of the positives."
 
 
 class Calibration(NamedTuple):

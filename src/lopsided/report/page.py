@@ -33,7 +33,8 @@ p { margin: .4rem 0; max-width: 48rem; }
 .wide { overflow-x: auto; margin: 1.25rem 0; }
 table { border-collapse: collapse; font-size: .95rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .4rem .9rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
-thead th { color: var(--quiet); font-weight: 600; border-bottom-width: 2px; }
+thead th { color: var(--quiet); font-weight: 600; border-bottom-width: 2px; white-space: normal; min-width: 4.5rem;
+  vertical-align: bottom; }
 th.number, td.number { text-align: right; }
 tbody + tbody { border-top: 2px solid var(--line); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.25rem; margin: 1rem 0; font-size: .95rem; }
@@ -42,7 +43,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 figure { margin: 1.25rem 0; padding: 1rem; background: var(--panel); border-radius: .5rem; overflow-x: auto; }
 figure > svg { display: block; width: 100%; height: auto; min-width: 34rem; color: var(--text); }
 .panels { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 25rem), 1fr)); gap: 1rem; }
-.panels svg { display: block; width: 100%; height: auto; max-width: 36rem; color: var(--text); }
+.panels svg { display: block; width: 100%; height: auto; max-width: 31rem; color: var(--text); }
 .keys { display: flex; flex-wrap: wrap; gap: .1rem 1.25rem; margin: 0 0 .75rem; padding: 0; list-style: none;
   font-size: .9rem; max-width: none; }
 .keys i { display: inline-block; vertical-align: middle; width: 1.5rem; margin-right: .5rem;
@@ -63,6 +64,10 @@ footer { margin-top: 3rem; font-size: .85rem; }
   th, td { padding: .35rem .5rem; }
   dl { grid-template-columns: 1fr; gap: 0; }
   dd { margin-bottom: .5rem; }
+  .stacked tr { display: flex; flex-wrap: wrap; border-bottom: 1px solid var(--line); }
+  .stacked td, .stacked th { border-bottom: 0; min-width: 0; }
+  .stacked td.long { flex-basis: 100%; }
+  .stacked thead { display: none; }
 }
 """
 
@@ -112,7 +117,8 @@ def table(grid: Grid) -> str:
         for _, rows in groupby(grid.rows, key=lambda row: row[0])
     )
     head = f"<thead>{line(grid.headings, 'th')}</thead>"
-    return f'<div class="wide"><table>{head}{"".join(groups)}</table></div>'
+    kind = "" if grid.first_long is None else ' class="stacked"'
+    return f'<div class="wide"><table{kind}>{head}{"".join(groups)}</table></div>'
 
 
 def facts(pairs: Mapping[str, str]) -> str:

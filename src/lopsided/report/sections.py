@@ -24,6 +24,7 @@ _AREAS = (
 def in_detail(detail: Detail) -> list[str]:
     """All sections, those that an answer may hang on first."""
     return [
+        *_in_short(detail),
         *_over_the_stream(detail),
         *_where_to_decide(detail),
         *_scores(detail),
@@ -33,9 +34,19 @@ def in_detail(detail: Detail) -> list[str]:
     ]
 
 
+def _in_short(detail: Detail) -> list[str]:
+    periods = budgets.periods_of(detail)
+    said = [budgets.sentence(budgets.typical_budget(budgets.budgets_of(detail, periods)), periods)]
+    said.append(drift.verdict(detail).sentence)
+    if detail.columns is not None:
+        names = [loss.name for loss in detail.columns.losses if loss.loss > 2.0 * loss.spread + 0.001][:3]
+        said += [f"What the final model ranks by most: {', '.join(names)}."] if names else []
+    return [page.paragraph(sentence, verdict=True) for sentence in said]
+
+
 def _over_the_stream(detail: Detail) -> list[str]:
     window, judged = measures.window_of(detail), drift.verdict(detail)
-    parts = [page.heading("Over the stream", level=3), page.paragraph(judged.sentence, verdict=True)]
+    parts = [page.heading("Over the stream", level=3)]
     if detail.clock.note:
         parts.append(page.paragraph(detail.clock.note, quiet=True))
     return [
@@ -45,8 +56,8 @@ def _over_the_stream(detail: Detail) -> list[str]:
             figures.over_the_stream(detail),
             f"Each row is scored by the model that has not seen it, and then learned. A window is {window:,} rows, and "
             "ends where it is drawn; it shows drift that all rows together average away. Bands are 95 % intervals: for "
-            "AUROC by Hanley and McNeil's variance taken at every area that it does not rule out, for average "
-            f"precision on the logit scale. {_AREAS}",
+            "AUROC Newcombe's (from Hanley and McNeil's variance), for average precision on the logit scale. "
+            f"{_AREAS}",
             [
                 Key(1, "all rows so far"),
                 Key(2, "window"),
@@ -56,9 +67,9 @@ def _over_the_stream(detail: Detail) -> list[str]:
         ),
         page.figure(
             figures.decisions_over_the_stream(detail),
-            "Left: the decisions as they were made, over the same windows; bands are Wilson's 95 % intervals of a "
-            "share. Right: how many positives the windows have, which is what all of these figures hang on.",
-            [Key(1, "recall; positives"), Key(2, "precision")],
+            "The decisions as they were made, over the same windows; bands are Wilson's 95 % intervals of a share. How "
+            "many positives the windows have is what all of these figures hang on.",
+            [Key(1, "recall, and positives"), Key(2, "precision")],
         ),
         page.table(_windows(detail, measures.over_windows(detail))),
     ]
@@ -74,13 +85,10 @@ def _where_to_decide(detail: Detail) -> list[str]:
     caption += f"per {name} on average."
     if typical is not None:
         panels.append(figures.caught_by_period(detail, periods, typical))
-        keys = [Key(1, "recall; positives caught"), Key(2, "precision; all positives")]
-        caption += (
-            f" Right: the positives of each {name}, and how many are among its {typical.alerts:,} highest scores."
-        )
+        keys = [Key(1, "recall, and positives caught"), Key(2, "precision, and all positives")]
+        caption += f" Bars: the positives of each {name}, and how many are among its {typical.alerts:,} highest scores."
     parts = [
         page.heading("Where to decide", level=3),
-        page.paragraph(measures.alert_sentence(measures.alerts(detail))),
         page.figure(panels, caption, keys),
     ]
     if found:
@@ -107,16 +115,18 @@ def _where_to_decide(detail: Detail) -> list[str]:
 def _scores(detail: Detail) -> list[str]:
     reliability = measures.calibration(detail)
     panels = [figures.score_histogram(detail)]
-    caption = "Left: scores by class, what lies beyond the edges drawn at them. "
-    keys = [Key(1, "positive"), Key(2, "negative"), Key(0, "decision at the end; as predicted", "dashed")]
+    caption = "Scores by class: what lies beyond the edges is drawn at them. "
+    keys = [Key(1, "positive"), Key(2, "negative"), Key(0, "decision at the end, and as predicted", "dashed")]
     if reliability is None:
-        caption = "Scores by class, what lies beyond the edges drawn at them. There are too few positives to judge "
+        caption = "Scores by class: what lies beyond the edges is drawn at them. There are too few positives to judge "
         caption += "probabilities."
     else:
         panels.append(figures.calibration_on_log_axes(reliability))
-        caption += "Right: a curve from scores to probabilities, fitted on the first half of the stream, against what "
-        caption += f"happened in the second, in {reliability.rows.size} groups of equal size, with Wilson's 95 % "
-        caption += "intervals. A triangle is a group without a positive; what is below the axis is drawn at its edge."
+        caption += "Calibration: a curve from scores to probabilities, fitted on the first half of the stream, against "
+        caption += f"what happened in the second, in {reliability.rows.size} groups of equal size, with Wilson's "
+        caption += (
+            "95 % intervals. A triangle is a group without a positive; what is below the axis is drawn at its edge."
+        )
     parts = [page.heading("Scores", level=3), page.figure(panels, caption, keys)]
     return parts if reliability is None else [*parts, page.table(_groups(reliability))]
 
@@ -234,9 +244,9 @@ def _budgets(found: Sequence[budgets.Budget], periods: budgets.Periods, positive
             "threshold",
             "precision",
             "recall",
-            f"{best_of}: caught",
-            "precision",
-            "recall",
+            f"{best_of}: positives of alerts",
+            f"{best_of}: precision",
+            f"{best_of}: recall",
         ],
         rows,
         first_number=0,
