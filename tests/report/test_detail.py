@@ -53,6 +53,7 @@ def test_bands_lie_around_what_they_belong_to():
         low, high = bands[name]
         values = getattr(windows, name)
         assert (low < values).all() and (values < high).all() and (high - low < 0.6).all()
+    assert np.isnan(measures.over_all_rows(detail()).precision_low).all()
     for name, of in (("precision", windows.called), ("recall", windows.positives)):
         low, high = bands[name]
         assert (low <= windows.hits / of).all() and (windows.hits / of <= high).all()
@@ -154,14 +155,20 @@ def test_the_page_has_every_part(learner):
     assert len(names) == len(set(names))
 
 
+def panels_of(found):
+    windows = measures.over_windows(found)
+    drawn = evaluation_figures.over_the_stream, evaluation_figures.decisions_over_the_stream
+    return [panel for draw in drawn for panel in draw(found, windows)]
+
+
 def test_axes_over_the_stream_show_dates_or_rows():
     dated = detail(times=1.7e9 + np.arange(900) * 3600.0)
-    for panel in (*evaluation_figures.over_the_stream(dated), *evaluation_figures.decisions_over_the_stream(dated)):
+    for panel in panels_of(dated):
         assert "2023-Dec" in panel and ">rows<" not in panel
-    for panel in evaluation_figures.over_the_stream(detail()):
+    for panel in panels_of(detail()):
         assert ">rows<" in panel and "2023" not in panel
-    counted = evaluation_figures.over_the_stream(detail(times=np.arange(900) * 3600.0))[0]
-    assert ">days since the start<" in counted
+    for panel in panels_of(detail(times=np.arange(900) * 3600.0)):
+        assert ">days since the start<" in panel
 
 
 def test_nothing_is_covered_by_a_legend():

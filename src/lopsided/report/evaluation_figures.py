@@ -57,9 +57,9 @@ def _over_time(axes: Any, detail: Detail, x: Any) -> None:
         axes.set_xlim(x[0], x[-1])
 
 
-def over_the_stream(detail: Detail) -> list[str]:
+def over_the_stream(detail: Detail, windows: measures.Over) -> list[str]:
     """AUROC and average precision over all rows so far, and over windows with 95 % bands."""
-    whole, windows = measures.over_all_rows(detail), measures.over_windows(detail)
+    whole = measures.over_all_rows(detail)
     bands, share = windows.bands(), float(detail.positive.mean())
 
     def drawn(title: str, name: str, chance: float, lowest: float) -> str:
@@ -70,9 +70,8 @@ def over_the_stream(detail: Detail) -> list[str]:
             axes.plot(detail.clock.at(whole.n), getattr(whole, name), color=RARE, lw=1.8)
             axes.axhline(chance, color=INK, alpha=0.5, lw=0.9, ls=_DASHED)
             _over_time(axes, detail, detail.clock.at(np.array([1, detail.n])))
-            # The curves must be readable; of bands that are much wider than they are high, the rest is cut off.
-            highest = np.nanmax([*getattr(windows, name), *getattr(whole, name), 2.0 * chance, 0.01])
-            axes.set_ylim(min(lowest, np.nanmin([*low, lowest])), min(1.02, 2.0 * highest))
+            highest = np.nanmax([*high, *getattr(windows, name), *getattr(whole, name), 2.0 * chance, 0.01])
+            axes.set_ylim(np.nanmin([*low, lowest]), min(1.02, 1.1 * highest))
 
         return _panel(title, draw)
 
@@ -87,9 +86,8 @@ def _banded(axes: Any, x: Any, values: Any, low: Any, high: Any, colour: str) ->
     axes.plot(x, values, color=colour, lw=1.2, marker="o" if len(x) == 1 else None, ms=4)
 
 
-def decisions_over_the_stream(detail: Detail) -> list[str]:
+def decisions_over_the_stream(detail: Detail, windows: measures.Over) -> list[str]:
     """Precision and recall as decided at the time, and how many positives the windows have."""
-    windows = measures.over_windows(detail)
     bands = windows.bands()
     x = detail.clock.at(windows.n)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -40,12 +40,14 @@ class Over(NamedTuple):
     positives: Floats
     called: Floats
     hits: Floats
+    precision_low: Floats  # of average precision, by drawing positives again; nan where that was not asked for
+    precision_high: Floats
 
     def bands(self) -> dict[str, tuple[Floats, Floats]]:
-        """95 % intervals: of areas by their variance, of precision and recall as shares."""
+        """95 % intervals: Newcombe's of AUROC, a bootstrap's of average precision, Wilson's of precision and recall."""
         return {
             "auroc": auroc_interval(self.auroc, self.positives, self.rows - self.positives),
-            "average_precision": precision_area_interval(self.average_precision, self.positives),
+            "average_precision": (self.precision_low, self.precision_high),
             "precision": share_interval(self.hits, self.called),
             "recall": share_interval(self.hits, self.positives),
         }
@@ -72,7 +74,7 @@ def over_windows(detail: Detail) -> Over:
     """Figures over a window before each point; windows overlap."""
     width = window_of(detail)
     ends = np.unique(np.linspace(width, detail.n, _WINDOWS).astype(int))
-    return _judged(detail, [(int(end) - width, int(end)) for end in ends])
+    return _judged(detail, [(int(end) - width, int(end)) for end in ends], draw=True)
 
 
 def window_of(detail: Detail) -> int:
@@ -81,14 +83,15 @@ def window_of(detail: Detail) -> int:
     return min(detail.n, max(_SMALLEST_WINDOW, detail.n // 20, min(for_positives, detail.n // 3)))
 
 
-def _judged(detail: Detail, spans: list[tuple[int, int]]) -> Over:
+def _judged(detail: Detail, spans: list[tuple[int, int]], *, draw: bool = False) -> Over:
     figures = []
     for start, stop in spans:
         positive, scores = detail.positive[start:stop], detail.scores[start:stop]
         called = detail.called[start:stop]
         areas = auroc(positive, scores), average_precision(positive, scores)
         counts = stop - start, positive.sum(), called.sum(), (called & positive).sum()
-        figures.append((stop, *areas, f1(positive, called.astype(np.float64), threshold=0.5), *counts))
+        band = precision_area_interval(positive, scores) if draw else (np.nan, np.nan)
+        figures.append((stop, *areas, f1(positive, called.astype(np.float64), threshold=0.5), *counts, *band))
     return Over(*np.array(figures, dtype=np.float64).T)
 
 

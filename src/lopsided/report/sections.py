@@ -23,10 +23,12 @@ _AREAS = (
 
 def in_detail(detail: Detail) -> list[str]:
     """All sections, those that an answer may hang on first."""
+    judged, periods = drift.verdict(detail), budgets.periods_of(detail)
+    found = budgets.budgets_of(detail, periods)
     return [
-        *_in_short(detail),
-        *_over_the_stream(detail),
-        *_where_to_decide(detail),
+        *_in_short(detail, judged, budgets.sentence(budgets.typical_budget(found), periods)),
+        *_over_the_stream(detail, judged),
+        *_where_to_decide(detail, periods, found),
         *_scores(detail),
         *_columns(detail),
         *_rows_to_look_at(detail),
@@ -34,18 +36,16 @@ def in_detail(detail: Detail) -> list[str]:
     ]
 
 
-def _in_short(detail: Detail) -> list[str]:
-    periods = budgets.periods_of(detail)
-    said = [budgets.sentence(budgets.typical_budget(budgets.budgets_of(detail, periods)), periods)]
-    said.append(drift.verdict(detail).sentence)
+def _in_short(detail: Detail, judged: drift.Verdict, on_alerts: str) -> list[str]:
+    said = [on_alerts, judged.sentence]
     if detail.columns is not None:
         names = [loss.name for loss in detail.columns.losses if loss.loss > 2.0 * loss.spread + 0.001][:3]
         said += [f"What the final model ranks by most: {', '.join(names)}."] if names else []
     return [page.paragraph(sentence, verdict=True) for sentence in said]
 
 
-def _over_the_stream(detail: Detail) -> list[str]:
-    window, judged = measures.window_of(detail), drift.verdict(detail)
+def _over_the_stream(detail: Detail, judged: drift.Verdict) -> list[str]:
+    windows, width = measures.over_windows(detail), measures.window_of(detail)
     parts = [page.heading("Over the stream", level=3)]
     if detail.clock.note:
         parts.append(page.paragraph(detail.clock.note, quiet=True))
@@ -53,11 +53,11 @@ def _over_the_stream(detail: Detail) -> list[str]:
         *parts,
         page.table(_thirds(detail, judged.thirds)),
         page.figure(
-            figures.over_the_stream(detail),
-            f"Each row is scored by the model that has not seen it, and then learned. A window is {window:,} rows, and "
+            figures.over_the_stream(detail, windows),
+            f"Each row is scored by the model that has not seen it, and then learned. A window is {width:,} rows, and "
             "ends where it is drawn; it shows drift that all rows together average away. Bands are 95 % intervals: for "
-            "AUROC Newcombe's (from Hanley and McNeil's variance), for average precision on the logit scale. "
-            f"{_AREAS}",
+            "AUROC Newcombe's (from Hanley and McNeil's variance), for average precision a bootstrap of the positives, "
+            f"five at least. {_AREAS}",
             [
                 Key(1, "all rows so far"),
                 Key(2, "window"),
@@ -66,18 +66,17 @@ def _over_the_stream(detail: Detail) -> list[str]:
             ],
         ),
         page.figure(
-            figures.decisions_over_the_stream(detail),
+            figures.decisions_over_the_stream(detail, windows),
             "The decisions as they were made, over the same windows; bands are Wilson's 95 % intervals of a share. How "
             "many positives the windows have is what all of these figures hang on.",
             [Key(1, "recall, and positives"), Key(2, "precision")],
         ),
-        page.table(_windows(detail, measures.over_windows(detail))),
+        page.table(_windows(detail, windows)),
     ]
 
 
-def _where_to_decide(detail: Detail) -> list[str]:
-    periods = budgets.periods_of(detail)
-    found, name = budgets.budgets_of(detail, periods), periods.name
+def _where_to_decide(detail: Detail, periods: budgets.Periods, found: list[budgets.Budget]) -> list[str]:
+    name = periods.name
     typical = budgets.typical_budget(found)
     panels = [figures.alerts_and_recall(detail)]
     keys = [Key(1, "recall"), Key(2, "precision")]
@@ -302,8 +301,8 @@ def _moments(detail: Detail) -> Grid:
 
 
 def _with_interval(value: float, band: tuple[Any, Any], place: int) -> str:
-    if np.isnan(value):
-        return "-"
+    if np.isnan(value) or np.isnan(band[0][place]):
+        return _figure(value)
     return f"{value:.3f} ({band[0][place]:.2f} to {band[1][place]:.2f})"
 
 
