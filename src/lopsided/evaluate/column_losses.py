@@ -59,10 +59,18 @@ def column_losses(
 
     Parameters
     ----------
-    model : a learner that has learned, or anything with `raw_scores` or `decision_function`.
-    X, positive : rows of both classes, as numbers or CSR, and which of them are positive.
-    columns : column -> places in `X` that are made of it; they are replaced together. Default: by `columns_of_model`.
-    share : the share of positives in the stream, by which rows are drawn whose values replace others.
+    model : learner
+        One that has learned, or anything with `raw_scores` or `decision_function`.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Rows of both classes.
+    positive : vector of shape (n_samples,)
+        Which of them are positive.
+    columns : mapping, optional
+        Column -> places in `X` that are made of it; they are replaced together. Default: those of the model's table.
+    share : float, default=0.5
+        The share of positives in the stream, by which rows are drawn whose values replace others.
+    random_state : int, default=0
+        The seed of these draws.
 
     Examples
     --------

@@ -39,9 +39,12 @@ class KeptRows:
 
     Parameters
     ----------
-    most : how many rows of each kind are kept.
-    id_column : the column whose cell names a row.
-    apart : columns that are not shown among the cells of a row, such as the label.
+    most : int, default=10
+        How many rows of each kind are kept.
+    id_column : str, optional
+        The column whose cell names a row.
+    apart : columns, optional
+        Columns that are not shown among the cells of a row, such as the label.
     """
 
     def __init__(self, most: int = _MOST, *, id_column: str | None = None, apart: Sequence[str | None] = ()) -> None:
