@@ -1,6 +1,7 @@
 """`lopsided evaluate` on real files: the numbers, the refusals, the ends."""
 
 import json
+import re
 import signal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numba import njit
 from scipy.sparse import csr_array
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
+from cli.payments import payment_rows
 from lopsided import KOIL, OILK, OnlineScaler, StreamPipeline
 from lopsided.cli.compiling import compile_ahead
 from lopsided.cli.feed import Feed
@@ -164,11 +166,39 @@ def test_a_report_is_written(lopsided, csv_file, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "report: out.html"
     page = (tmp_path / "out.html").read_text()
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 13
     assert "<h1>KOIL on people.csv</h1>" in page
     assert "alerts per 1,000 rows" in page
     assert "learning_rate=0.01" in page
     assert "fraud (60 rows), ok (240 rows); positive: fraud" in page
+
+
+def test_a_report_knows_dates_names_and_cells(lopsided, payments, tmp_path):
+    done = lopsided("evaluate", payments, "--label", "kind", "--id", "id", "--time", "when", "--report", "out.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "out.html").read_text()
+    assert ">2024-Jan</text>" in page and ">rows</text>" not in page
+    assert "alerts per day" in page and "of each day would have caught" in page
+    rows = re.findall(r'<td class="number">([\d,]+)</td><td class="number">(2024-[^<]*)</td>(.*?)</tr>', page)
+    assert len(rows) == 30  # misses, catches, false alarms
+    for number, time, rest in rows:
+        place = int(number.replace(",", "")) - 1
+        assert f'<td class="number">t{place}</td>' in rest
+        assert time == str(np.datetime64("2024-01-01T00:00") + np.timedelta64(37 * place, "m")).replace("T", " ")
+        original = payment_rows(400)[place]
+        assert f"country={original['country']}" in rest
+        amount = f"{float(original['amount']):.6g}" if original["amount"] else "missing"
+        assert f"amount={amount}" in rest
+        assert "kind=" not in rest and "id=" not in rest
+    columns = page[page.index("<h3>Columns that matter") : page.index("<h3>Rows to look at")]
+    assert set(re.findall(r">(amount|country|when)</text>", columns)) == {"amount", "country", "when"}
+
+
+def test_a_report_of_sparse_rows_numbers_them(lopsided, libsvm_file, tmp_path):
+    assert lopsided("evaluate", libsvm_file, "--report", "out.html").returncode == 0
+    page = (tmp_path / "out.html").read_text()
+    assert "alerts per 1,000 rows" in page and ">rows</text>" in page
+    assert re.search(r'<td class="long">x\d=', page)
 
 
 def test_a_report_without_matplotlib_is_refused_before_learning(refused_when_installed, csv_file, tmp_path):

@@ -108,3 +108,35 @@ def test_the_library_names_no_option_of_a_command(room):
         assert "--" not in code, path
         assert "looked for" not in code, path
         assert "import click" not in code, path
+
+
+def test_the_cells_of_a_row_are_those_of_the_file(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "payment": [f"p{n}" for n in range(100)],
+            "amount": [None if n % 7 == 0 else n / 4 for n in range(100)],
+            "when": pd.date_range("2024-01-01", periods=100, freq="h").strftime("%Y-%m-%dT%H:%M").tolist(),
+            "country": ["" if n % 5 == 0 else f"C{n % 3}" for n in range(100)],
+            "fraud": ["yes" if n % 9 == 0 else "no" for n in range(100)],
+        }
+    )
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    for with_ids in (False, True):
+        feed = lp.open_feed(tmp_path / "rows.csv", label="fraud", id="payment", time="when")
+        feed.with_ids = with_ids
+        n = 0
+        for rows in feed.slices(30):
+            for row in range(rows.n_rows):
+                cells = rows.cells(row)
+                assert cells["amount"] == (None if n % 7 == 0 else n / 4)
+                assert cells["country"] == (None if n % 5 == 0 else f"C{n % 3}")
+                assert cells["when"].isoformat(timespec="minutes") == frame["when"][n]
+                assert cells.get("payment") == (f"p{n}" if with_ids else None)
+                n += 1
+        assert n == 100
+
+
+def test_rows_of_libsvm_have_no_cells(tmp_path):
+    (tmp_path / "rows.svm").write_text("".join(f"{1 if n % 4 == 0 else -1:+d} 1:{n}.5\n" for n in range(20)))
+    (rows,) = lp.open_feed(tmp_path / "rows.svm").slices()
+    assert rows.cells(3) == {}

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from lopsided.cli.display import Row, as_grid
+from lopsided.encoding import Schema
 from lopsided.evaluate import History
 from lopsided.report.contents import Detail, Report, Run, StreamResult
 from lopsided.report.writing import write_report
 
 
-def write(path: str, row: Row, history: History, facts: dict[str, Any], columns: list[Any]) -> None:
+def write(
+    path: str, row: Row, history: History, facts: dict[str, Any], columns: list[Any], schema: Schema | None
+) -> None:
     """Write what an evaluation has shown."""
     labels = ", ".join(f"{label} ({rows:,} rows)" for label, rows in facts["labels"].items())
     parameters = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
@@ -33,8 +36,13 @@ def write(path: str, row: Row, history: History, facts: dict[str, Any], columns:
                     name=row.stream,
                     description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
                     runs=[Run(row.learner, history.evaluation)],
-                    detail=Detail.of(history),
+                    detail=Detail.of(history, are_dates=_are_dates(schema)),
                 )
             ],
         ),
     )
+
+
+def _are_dates(schema: Schema | None) -> bool | None:
+    """Whether moments are dates; a column of numbers does not tell."""
+    return True if schema is not None and schema.time is not None and schema.time.kind == "date" else None

@@ -74,6 +74,15 @@ class TableEncoder:
             first, missing, circles = first + 1, missing + column.may_miss, circles + parts
         return places
 
+    def places_by_column(self) -> dict[str, list[int]]:
+        """Which of the encoded columns are made of each column of the table, in its order."""
+        places: dict[str, list[int]] = {column.name: [] for column in self.schema.columns}
+        for place in self._places:
+            circles = len(_parts(place.column)) if place.column.kind == DATE else 0
+            made = [*range(self.width)[place.columns], *range(place.circles, place.circles + circles)]
+            places[place.column.name] = sorted(made if place.missing is None else [*made, place.missing])
+        return places
+
     def expected(self, labels: Spellings | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
         result = [_expected(column) for column in self.schema.columns]

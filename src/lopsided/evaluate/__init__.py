@@ -1,8 +1,10 @@
 """Judging learners: progressive validation, repeated runs over folds, tuning on inner folds, and significance."""
 
 from lopsided.evaluate.candidates import Candidate, draw_candidates
+from lopsided.evaluate.column_losses import ColumnLoss, ColumnLosses, column_losses
 from lopsided.evaluate.delays import delayed_scores
 from lopsided.evaluate.history import History, Moment
+from lopsided.evaluate.kept_rows import KeptRow, KeptRows
 from lopsided.evaluate.progressive import Evaluation, Record, RowByRow, progressive, progressive_scores_of
 from lopsided.evaluate.racing import Race, Racer, race
 from lopsided.evaluate.records import RunLog
@@ -12,9 +14,13 @@ from lopsided.evaluate.tuning import Tuned, grid, tune
 
 __all__ = [
     "Candidate",
+    "ColumnLoss",
+    "ColumnLosses",
     "Comparison",
     "Evaluation",
     "History",
+    "KeptRow",
+    "KeptRows",
     "Moment",
     "Race",
     "Racer",
@@ -23,6 +29,7 @@ __all__ = [
     "RunLog",
     "Split",
     "Tuned",
+    "column_losses",
     "compare_across_sets",
     "delayed_scores",
     "draw_candidates",

@@ -11,7 +11,7 @@ from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.portions import Portion, seconds_of, slices_of
 from lopsided.labels import Signs
-from lopsided.streams import Spellings
+from lopsided.streams import Expected, Spellings, cells
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
 
 SLICE = 1024  # rows
@@ -39,6 +39,7 @@ class Feed:
     n_features : the width of `X`.
     bad : the rows that were left out, counted.
     notes : what was said about the stream on the way.
+    with_ids : whether the identifier of a table is read too, for `Portion.cells`; set it before the first portion.
     """
 
     stream: Any
@@ -52,6 +53,7 @@ class Feed:
     from_start: bool = False
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
+    with_ids: bool = False
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -119,7 +121,10 @@ class Feed:
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
         encoder = TableEncoder(schema)
-        for chunk in self.stream.chunks(encoder.expected(self.labels)):
+        expected = encoder.expected(self.labels)
+        if self.with_ids and schema.id is not None:
+            expected.append(Expected(schema.id, cells.TEXT))
+        for chunk in self.stream.chunks(expected):
             self.bad.take(chunk.bad)
             self._note_place(chunk)
             if chunk.new_columns:

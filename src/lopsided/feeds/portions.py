@@ -18,13 +18,14 @@ class Portion:
     """Some rows: encoded features `X`, labels `y` as signs, moments in seconds, and the chunk that they come from.
 
     `y` is None in a feed that is opened without labels, `times` without a time column. A learner takes `X` and `y` as
-    they are.
+    they are. These rows begin at row `first` of the chunk.
     """
 
     X: Any
     y: Signs | None
     times: Any = None
     chunk: Chunk | None = None
+    first: int = 0
 
     @property
     def n_rows(self) -> int:
@@ -37,10 +38,25 @@ class Portion:
         return np.full(self.n_rows, np.nan) if self.y is None else self.y.view(np.ndarray)
 
     def part(self, start: int, stop: int) -> Portion:
-        """Some of these rows, without the chunk."""
+        """Some of these rows."""
         rows = slice(start, stop)
         times = None if self.times is None else self.times[rows]
-        return Portion(self.X[rows], None if self.y is None else Signs.of(self.y[rows], self.y.labels), times)
+        y = None if self.y is None else Signs.of(self.y[rows], self.y.labels)
+        return Portion(self.X[rows], y, times, self.chunk, self.first + start)
+
+    def cells(self, row: int) -> dict[str, Any]:
+        """What the columns of the file hold in one of these rows, None where a cell is empty; {} for LIBSVM."""
+        if self.chunk is None:
+            return {}
+        return {name: _plain(values[self.first + row]) for name, values in self.chunk.columns.items()}
+
+
+def _plain(cell: Any) -> Any:
+    """A cell of a checked column: a number, a date or a text."""
+    if isinstance(cell, np.datetime64):
+        return None if np.isnat(cell) else cell.item()
+    value = cell.as_py() if hasattr(cell, "as_py") else float(cell)
+    return None if value == "" or value != value else value
 
 
 def slices_of(n_rows: int, at_most: int) -> Iterator[tuple[int, int]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.evaluate import Evaluation, History, Moment
+from lopsided.evaluate import ColumnLosses, Evaluation, History, KeptRows, Moment
+from lopsided.report.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,9 @@ class Run:
 class Detail:
     """One run row by row: scores given before a row was learned, whether it is rare, whether it was called so.
 
-    `threshold` is where the decision lay at the end, `times` the moments of the rows in seconds, if they are known.
+    `threshold` is where the decision lay at the end, `times` the moments of the rows in seconds, if they are known, and
+    `are_dates` whether these count from 1970 (None: guessed by their size). `kept` are rows worth a look, `columns` how
+    much the final model ranks by each column.
     """
 
     scores: npt.NDArray[np.float64]
@@ -33,12 +37,30 @@ class Detail:
     threshold: float
     times: npt.NDArray[np.float64] | None = None
     moments: Sequence[Moment] = ()
+    are_dates: bool | None = None
+    kept: KeptRows | None = None
+    columns: ColumnLosses | None = None
 
     @classmethod
-    def of(cls, history: History) -> Self:
-        """All that an evaluation has kept."""
+    def of(cls, history: History, *, are_dates: bool | None = None) -> Self:
+        """All that an evaluation has kept; scores its sample of rows to find the columns that matter."""
         seen = history.evaluation
-        return cls(seen.scores, seen.positive, seen.called, seen.threshold, history.times, history.moments)
+        return cls(
+            seen.scores,
+            seen.positive,
+            seen.called,
+            seen.threshold,
+            history.times,
+            history.moments,
+            are_dates,
+            history.kept,
+            history.column_losses(),
+        )
+
+    @cached_property
+    def clock(self) -> Clock:
+        """What stands on the axes over the stream."""
+        return Clock.of(self.times, are_dates=self.are_dates)
 
     @property
     def n(self) -> int:
@@ -69,11 +91,12 @@ class StreamResult:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts; columns from `first_number` on hold numbers."""
+    """A table of texts; columns from `first_number` on hold numbers, those from `first_long` on texts of many words."""
 
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     first_number: int = 1
+    first_long: int | None = None
 
 
 @dataclass(frozen=True)

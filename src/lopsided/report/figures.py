@@ -1,7 +1,8 @@
 """Drawings as SVG inside the page. The only file that imports matplotlib.
 
 Text and axes are drawn in `currentColor`, the colour of the text around them, and backgrounds are left out: one drawing
-serves light and dark pages. The colours of learners and classes are chosen to be told apart on both.
+serves light and dark pages. The colours of learners and classes are variables of the page, which has others for dark
+screens; those written here are for a drawing without a page.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ Frame = tuple[tuple[float, float], tuple[float, float]]  # left and right, botto
 
 _RARE, _COMMON = "#e8590c", "#3b8ed0"
 _LEARNERS = ("#e8590c", "#3b8ed0", "#2f9e57", "#b05cc8", "#b8860b")
-_INK = "#010203"  # stands for currentColor until the drawing is text
+INK = "#010203"  # stands for currentColor until the drawing is text
 _STYLE: Any = {
     "svg.fonttype": "none",  # real text, in the font of the page
     "font.family": "sans-serif",
     "font.size": 10.0,
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
     "axes.linewidth": 0.6,
     "axes.titlesize": 11.0,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "grid.color": _INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "grid.color": INK,
     "grid.alpha": 0.12,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.labelcolor": _INK,
+    "legend.labelcolor": INK,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -81,7 +82,7 @@ def progressive_curves(result: StreamResult) -> str:
                 # A stream of one record is a point, which a line would not show.
                 marker = "o" if len(points) == 1 else None
                 axes.plot(*_columns(points), color=colour, lw=1.8, marker=marker, label=run.learner)
-            axes.axhline(chance, color=_INK, alpha=0.5, lw=0.9, ls=(0, (4, 3)), label="by chance")
+            axes.axhline(chance, color=INK, alpha=0.5, lw=0.9, ls=(0, (4, 3)), label="by chance")
             axes.set(title=title, xlabel="examples", xlim=(0, result.runs[0].evaluation.n), ylim=(0, 1.02))
             axes.grid(True)
         figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(result.runs) + 1)
@@ -158,12 +159,12 @@ def _draw_surface(axes: Any, evaluation: Evaluation, frame: Frame) -> None:
     levels = np.linspace(-1.0, 1.0, 17)
     axes.contourf(across, up, scores / largest, levels=levels, cmap=ListedColormap(tints))
     if scores.min() < 0.0 < scores.max():
-        axes.contour(across, up, scores, levels=[0.0], colors=[_INK], linewidths=1.3)
+        axes.contour(across, up, scores, levels=[0.0], colors=[INK], linewidths=1.3)
 
 
 def _draw_examples(axes: Any, X: Any, positive: Any, size: float) -> None:
     for chosen, colour in ((~positive, _COMMON), (positive, _RARE)):
-        axes.scatter(*X[chosen].T, s=size, color=colour, edgecolors=_INK, linewidths=size / 40)
+        axes.scatter(*X[chosen].T, s=size, color=colour, edgecolors=INK, linewidths=size / 40)
 
 
 def _draw_support(axes: Any, run: Run) -> None:
@@ -172,14 +173,14 @@ def _draw_support(axes: Any, run: Run) -> None:
     largest = max(float(np.abs(weights).max(initial=0.0)), 1e-300)
     for chosen, colour in ((weights < 0, _COMMON), (weights > 0, _RARE)):
         sizes = _LARGEST_MARK * np.abs(weights[chosen]) / largest
-        axes.scatter(*vectors[chosen].T, s=sizes, color=colour, alpha=0.75, edgecolors=_INK, linewidths=0.5)
+        axes.scatter(*vectors[chosen].T, s=sizes, color=colour, alpha=0.75, edgecolors=INK, linewidths=0.5)
 
 
 def _legend_of_surfaces() -> list[Line2D]:
     def dot(colour: str, text: str) -> Line2D:
         return Line2D([], [], ls="", marker="o", color=colour, label=text)
 
-    return [dot(_RARE, "rare class"), dot(_COMMON, "other class"), Line2D([], [], color=_INK, lw=1.3, label="decision")]
+    return [dot(_RARE, "rare class"), dot(_COMMON, "other class"), Line2D([], [], color=INK, lw=1.3, label="decision")]
 
 
 def _as_markup(figure: Figure, salt: str) -> str:
@@ -191,7 +192,9 @@ def _as_markup(figure: Figure, salt: str) -> str:
     markup = markup[markup.index("<svg") :]
     markup = re.sub(r"<metadata>.*?</metadata>", "", markup, flags=re.DOTALL)
     markup = re.sub(r'<g id="[\w.]+_\d+">', "<g>", markup)  # every drawing has its axes_1
-    return markup.replace(_INK, "currentColor").strip()
+    for place, colour in enumerate(_LEARNERS, start=1):
+        markup = markup.replace(f": {colour}", f": var(--colour-{place}, {colour})")
+    return markup.replace(INK, "currentColor").strip()
 
 
 def weights_figure(model: Any) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,9 @@ import numpy.typing as npt
 
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.metrics import auroc, average_precision, f1
+from lopsided.report.budgets import periods_of
 from lopsided.report.contents import Detail
+from lopsided.report.intervals import auroc_interval, precision_area_interval, share_interval
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,19 +21,36 @@ _MOST_POINTS = 400
 _WINDOWS = 40
 _PREFIXES = 24
 _SMALLEST_WINDOW = 100
-_BINS = 10
-_A_DAY = 86400.0
-_ALERTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-_PER_ROWS = 1000.0
+_POSITIVES_OF_A_WINDOW = 10
+_GROUPS, _MANY_GROUPS = 10, 20
+_FEWEST_PROBABILITY = 1e-6  # what is less is drawn there
 
 
 class Over(NamedTuple):
-    """A figure of merit over the stream: at so many rows, over all rows until then or over a window before."""
+    """Figures of merit over the stream: at `n` rows, over all rows until then or over a window before.
+
+    `rows` were judged, of which `positives` are positive; `called` were called so, of which `hits` rightly.
+    """
 
     n: Floats
     auroc: Floats
     average_precision: Floats
     f1: Floats
+    rows: Floats
+    positives: Floats
+    called: Floats
+    hits: Floats
+    precision_low: Floats  # of average precision, by drawing positives again; nan where that was not asked for
+    precision_high: Floats
+
+    def bands(self) -> dict[str, tuple[Floats, Floats]]:
+        """95 % intervals: Newcombe's of AUROC, a bootstrap's of average precision, Wilson's of precision and recall."""
+        return {
+            "auroc": auroc_interval(self.auroc, self.positives, self.rows - self.positives),
+            "average_precision": (self.precision_low, self.precision_high),
+            "precision": share_interval(self.hits, self.called),
+            "recall": share_interval(self.hits, self.positives),
+        }
 
 
 @dataclass(frozen=True)
@@ -43,13 +63,6 @@ class Alerts:
     recall: Floats
     precision: Floats
 
-    def at(self, rate: float) -> tuple[float, float] | None:
-        """Recall and precision at so many alerts; None if there are never so many."""
-        place = int(np.searchsorted(self.rate, rate * (1 + 1e-12), side="right")) - 1
-        if place < 0 or rate > self.rate[-1] * (1 + 1e-12):
-            return None
-        return float(self.recall[place]), float(self.precision[place])
-
 
 def over_all_rows(detail: Detail) -> Over:
     """Figures over all rows up to each of some points."""
@@ -58,24 +71,27 @@ def over_all_rows(detail: Detail) -> Over:
 
 
 def over_windows(detail: Detail) -> Over:
-    """Figures over a window of a twentieth of the stream before each point."""
+    """Figures over a window before each point; windows overlap."""
     width = window_of(detail)
     ends = np.unique(np.linspace(width, detail.n, _WINDOWS).astype(int))
-    return _judged(detail, [(int(end) - width, int(end)) for end in ends])
+    return _judged(detail, [(int(end) - width, int(end)) for end in ends], draw=True)
 
 
 def window_of(detail: Detail) -> int:
-    """How many rows a window has."""
-    return min(detail.n, max(_SMALLEST_WINDOW, detail.n // 20))
+    """How many rows a window has: a twentieth of the stream, more if positives are few, a third at most."""
+    for_positives = int(_POSITIVES_OF_A_WINDOW * detail.n / max(int(detail.positive.sum()), 1))
+    return min(detail.n, max(_SMALLEST_WINDOW, detail.n // 20, min(for_positives, detail.n // 3)))
 
 
-def _judged(detail: Detail, spans: list[tuple[int, int]]) -> Over:
+def _judged(detail: Detail, spans: list[tuple[int, int]], *, draw: bool = False) -> Over:
     figures = []
     for start, stop in spans:
         positive, scores = detail.positive[start:stop], detail.scores[start:stop]
-        called = detail.called[start:stop].astype(np.float64)
+        called = detail.called[start:stop]
         areas = auroc(positive, scores), average_precision(positive, scores)
-        figures.append((stop, *areas, f1(positive, called, threshold=0.5)))
+        counts = stop - start, positive.sum(), called.sum(), (called & positive).sum()
+        band = precision_area_interval(positive, scores) if draw else (np.nan, np.nan)
+        figures.append((stop, *areas, f1(positive, called.astype(np.float64), threshold=0.5), *counts, *band))
     return Over(*np.array(figures, dtype=np.float64).T)
 
 
@@ -112,54 +128,44 @@ def alerts(detail: Detail) -> Alerts:
     ends, caught = _hits_at_ends_of_ties(detail)
     hits = np.interp(flagged, np.append(0, ends), np.append(0, caught))
     chosen = _spread(detail.n)
-    if detail.times is not None and np.isfinite(detail.times).any():
-        days = (np.nanmax(detail.times) - np.nanmin(detail.times)) / _A_DAY
-        unit, units = "per day", max(days, 1.0 / 24.0)
-    else:
-        unit, units = "per 1,000 rows", detail.n / _PER_ROWS
+    periods = periods_of(detail)
+    unit, units = f"per {periods.name}", periods.rate_units
     positives = max(int(detail.positive.sum()), 1)
     return Alerts(unit, flagged[chosen] / units, hits[chosen] / positives, (hits / flagged)[chosen])
 
 
-def alert_table(found: Alerts) -> list[tuple[str, str, str]]:
-    """Some round numbers of alerts with their recall and precision."""
-    rows = []
-    for rate in _ALERTS:
-        judged = found.at(rate)
-        if judged is not None and rate >= found.rate[0]:
-            rows.append((f"{rate:,}", f"{judged[0]:.1%}", f"{judged[1]:.1%}"))
-    return rows
+class Calibration(NamedTuple):
+    """Groups of equal size: the mean forecast, how many rows are positive, and how many there are."""
+
+    forecast: Floats
+    positives: Floats
+    rows: Floats
+
+    @property
+    def floor(self) -> float:
+        """The least probability that can be told apart from 0 on these rows, or that was forecast."""
+        least = min(float(self.forecast.min()), 0.3 / float(self.rows.max()))
+        return 10.0 ** math.floor(math.log10(max(least, _FEWEST_PROBABILITY)))
 
 
-def alert_sentence(found: Alerts) -> str:
-    """The trade in words: the fewest round alerts that catch most, or the best there is."""
-    for rate in _ALERTS:
-        judged = found.at(rate)
-        if judged is not None and judged[0] >= 0.8:
-            return f"Review {rate:,} alerts {found.unit} and catch {judged[0]:.0%} of the positives."
-    reachable = [(rate, found.at(rate)) for rate in _ALERTS if found.at(rate) is not None]
-    if not reachable:
-        return "There are too few rows to judge alerts."
-    rate, judged = reachable[-1]
-    return f"Review {rate:,} alerts {found.unit} and catch {(judged or (0.0, 0.0))[0]:.0%} of the positives."
-
-
-def calibration(detail: Detail) -> tuple[Floats, Floats, Floats] | None:
-    """Forecast, share that was rare, and rows in groups of equal size; None if there are too few rows.
+def calibration(detail: Detail) -> Calibration | None:
+    """Forecasts against what happened, in groups of equal size; None if there are too few positives.
 
     The curve from scores to probabilities is fitted on the first half of the stream and judged on the second.
     """
     half = detail.n // 2
     first, second = slice(0, half), slice(half, detail.n)
-    if detail.positive[first].sum() < _BINS or detail.positive[second].sum() < _BINS:
+    positives = int(detail.positive[second].sum())
+    if detail.positive[first].sum() < _GROUPS or positives < _GROUPS:
         return None
     memory = ScoreMemory()
     memory.remember(np.where(detail.positive[first], 1.0, -1.0), detail.scores[first])
     forecast = memory.probability(detail.scores[second])
-    groups = np.array_split(np.argsort(forecast, kind="stable"), _BINS)
+    n_groups = _MANY_GROUPS if positives >= 10 * _MANY_GROUPS else _GROUPS
+    groups = np.array_split(np.argsort(forecast, kind="stable"), n_groups)
     positive = detail.positive[second]
-    return (
+    return Calibration(
         np.array([forecast[group].mean() for group in groups]),
-        np.array([positive[group].mean() for group in groups]),
+        np.array([positive[group].sum() for group in groups], dtype=np.float64),
         np.array([group.size for group in groups], dtype=np.float64),
     )
