@@ -18,7 +18,7 @@ from lopsided.core.features.fourier_ranker import (
     empty_ranker_state,
 )
 from lopsided.core.geometry.points import Rows
-from lopsided.core.measures.drift_gate import empty_gate
+from lopsided.core.measures.drift_gate import empty_gate, share_of_short
 from lopsided.core.measures.mixture import MixturePlan, empty_mixture
 from lopsided.core.rare.step import (
     BEAT_DUE,
@@ -285,6 +285,12 @@ class RareEventClassifier(TwoMemories):
         """b: how much the trees count in the blend."""
         self._check_started()
         return float(self._state.blend.shares @ np.array(BETAS))
+
+    @property
+    def short_share_(self) -> float:
+        """p: how much the short memory counts in the answer; next to nothing while the long one ranks as well."""
+        self._check_started()
+        return float(share_of_short(self._state.gate)) if self._plan.forgets else 0.0
 
     @property
     def n_restarts_(self) -> int:
