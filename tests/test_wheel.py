@@ -5,9 +5,11 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import Distribution, distribution, distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 # Nothing of this environment: neither its packages nor its settings.
@@ -21,16 +23,45 @@ def run(*command, cwd):
     return done.stdout
 
 
+def needed_by(package: Distribution) -> dict[str, Distribution]:
+    """What a package says that it needs, and what that needs in turn, without extras, each in a version it allows."""
+    found: dict[str, Distribution] = {}
+    waiting = [package]
+    while waiting:
+        for requirement in map(Requirement, waiting.pop().requires or []):
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+                continue
+            other = distribution(requirement.name)
+            assert requirement.specifier.contains(other.version, prereleases=True), (str(requirement), other.version)
+            if other.name not in found:
+                found[other.name] = other
+                waiting.append(other)
+    return found
+
+
+def link(package: Distribution, packages: Path) -> None:
+    """Show an installed package in another environment, as if it had been unpacked there too."""
+    for name in sorted({file.parts[0] for file in package.files or []} - {"..", "__pycache__"}):
+        if not (packages / name).exists():
+            (packages / name).symlink_to(package.locate_file(name))
+
+
 @pytest.fixture(scope="module")
 def lopsided(tmp_path_factory):
-    """The command of an environment that holds the wheel and what it depends on."""
+    """The command of an environment that holds the wheel and what its metadata ask for, but nothing else."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     (wheel,) = folder.glob("*.whl")
     run(sys.executable, "-m", "venv", "--without-pip", folder / "empty", cwd=folder)
     python = folder / "empty" / "bin" / "python"
-    run(*pip, "--python", python, "install", wheel, cwd=folder)
+    run(*pip, "--python", python, "install", "--no-deps", wheel, cwd=folder)
+    (packages,) = (folder / "empty").glob("lib/python*/site-packages")
+    (installed,) = distributions(path=[str(packages)])
+    needed = needed_by(installed)
+    assert {"numba", "scikit-learn"} <= set(needed) and not {"matplotlib", "pytest", "lopsided"} & set(needed)
+    for package in needed.values():
+        link(package, packages)
     return lambda *arguments: run(python.with_name("lopsided"), *arguments, cwd=folder)
 
 

@@ -48,11 +48,27 @@ def compile_others() -> None:
         _ = metric.value, metric.error_bound
 
 
-def modules() -> list[str]:
-    """Where learners live; those made of other learners come last, when the others have been compiled."""
-    return [*dict.fromkeys(entry.module for entry in registry.entries(is_learner=True)), OTHERS]
+def chains() -> list[list[list[str]]]:
+    """Modules to be compiled one after the other, chain beside chain; the second pair when the first is done.
+
+    Modules of a family share most of what they compile, so two of them at once would both compile it. What is made of
+    other learners comes when those have been compiled.
+    """
+    modules = list(dict.fromkeys(entry.module for entry in registry.entries(is_learner=True)))
+    kernel = [module for module in modules if ".kernel." in module]
+    made_of_others = [module for module in modules if ".compose." in module]
+    return [
+        [kernel, [module for module in modules if module not in {*kernel, *made_of_others}]],
+        [made_of_others, [OTHERS]],
+    ]
+
+
+def compile_chain(modules: list[str]) -> None:
+    for module in modules:
+        compile_module(module)
 
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        list(processes.map(compile_module, modules()))
+        for side_by_side in chains():
+            list(processes.map(compile_chain, side_by_side))

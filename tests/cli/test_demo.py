@@ -20,8 +20,8 @@ def table_of(text):
     return rows
 
 
-def test_the_demo_end_to_end(installed, tmp_path):
-    done = installed("demo", "--report", "seen.html")
+def test_the_demo_end_to_end(lopsided, tmp_path):
+    done = lopsided("demo", "--report", "seen.html")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     rows = table_of(done.stdout)

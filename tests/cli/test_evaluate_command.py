@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -35,8 +36,8 @@ def assert_record_is(record, y, scores):
     assert record["examples_per_second"] == pytest.approx(record["n"] / record["seconds"])
 
 
-def test_libsvm_gives_the_numbers_of_python(installed, libsvm_file, stream):
-    said = evaluated(installed, libsvm_file, "--set", "gamma=20", "--set", "C=4", "--seed", 7)
+def test_libsvm_gives_the_numbers_of_python(lopsided, libsvm_file, stream):
+    said = evaluated(lopsided, libsvm_file, "--set", "gamma=20", "--set", "C=4", "--seed", 7)
     learner = KOIL(gamma=20, C=4, random_state=7)
     assert_record_is(said["record"], stream.y, learner.progressive_scores(csr_array(stream.X), 2 * stream.y - 1))
     assert said["record"]["n_support"] == learner.n_support_
@@ -201,9 +202,12 @@ def test_a_report_of_sparse_rows_numbers_them(lopsided, libsvm_file, tmp_path):
     assert re.search(r'<td class="long">x\d=', page)
 
 
-def test_a_report_without_matplotlib_is_refused_before_learning(refused_when_installed, csv_file, tmp_path):
-    (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('no', name='matplotlib')\n")
-    sentence = refused_when_installed("evaluate", csv_file, "--report", "out.html", PYTHONPATH=str(tmp_path))
+def test_a_report_without_matplotlib_is_refused_before_learning(refused, csv_file, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "lopsided.report.figures", raising=False)
+    monkeypatch.delattr("lopsided.report.figures", raising=False)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(Feed, "__iter__", lambda _: pytest.fail("it has begun to learn"))
+    sentence = refused("evaluate", csv_file, "--report", "out.html")
     assert 'pip install "lopsided[report]"' in sentence
     assert not (tmp_path / "out.html").exists()
 

@@ -114,17 +114,16 @@ def test_a_signal_loses_nothing_and_repeats_nothing(lopsided, tmp_path, name):
     assert bits(tmp_path / "m") == bits(tmp_path / "whole")
 
 
-def test_standard_input(lopsided, tmp_path):
+def test_standard_input(lopsided, tmp_path, monkeypatch):
     path = write(tmp_path, "csv")
     arguments = ("learn", "-", *TABLE, *OPTIONS, "-o", "m")
     with path.open("rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
         interrupted(tmp_path, signal.SIGINT, *arguments, stdin=cat.stdout)
         cat.stdout.close()
     before = seen(tmp_path / "m")
-    with path.open("rb") as file:
-        done = subprocess.run(
-            command(*arguments, "--resume", "m"), cwd=tmp_path, stdin=file, capture_output=True, text=True, check=False
-        )
+    with path.open() as file, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", file)
+        done = lopsided(*arguments, "--resume", "m")
     assert done.returncode == 0, done.stderr
     assert f"note: standard input continues after the {before:,} rows that were read before" in done.stderr
     assert lopsided("learn", path.name, *TABLE, *OPTIONS, "-o", "whole").returncode == 0

@@ -7,6 +7,7 @@ models, so that a test can ask for a small one, and a test of the test for a lar
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from lopsided.kernels import Gaussian, Linear, Normalized, Polynomial, Sum
 from oracles import koil as naive
@@ -87,13 +88,16 @@ def naive_scores(model, X, y, weights=None):
 
 
 def learned_scores(learner, X, y, weights=None):
-    """The same for a learner of the package, in one batch, or row by row if there are weights."""
+    """The same for a learner of the package, in one batch; if there are weights, row by row and in a batch."""
     if weights is None:
         return learner.progressive_scores(X, y, classes=[-1, 1])
-    scores = []
-    for t in range(len(y)):
-        scores.append(learner.score_one(X[t]) if t else 0.0)
-        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[-1, 1], sample_weight=weights[t : t + 1])
+    at_once = clone(learner).partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
+    learner.partial_fit(X[:1], y[:1], classes=[-1, 1], sample_weight=weights[:1])
+    scores = [0.0]
+    for x, label, weight in zip(X[1:], y[1:].tolist(), weights[1:].tolist(), strict=True):
+        scores.append(learner.score_one(x))
+        learner.learn_one(x, label, weight=weight)
+    np.testing.assert_array_equal(at_once.decision_function(X), learner.decision_function(X))
     return np.array(scores)
 
 

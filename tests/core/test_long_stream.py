@@ -76,8 +76,8 @@ def test_a_hundred_thousand_examples_leave_the_single_buffer_exact():
 def scales(learner, X, y):
     """The global scale after every example."""
     found = []
-    for t in range(len(y)):
-        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
+    for x, label in zip(X, y, strict=True):
+        learner.learn_one(x, label)
         found.append(float(learner._arrays()["support.levels"].reshape(-1, 2)[0, SCALE]))
     return np.array(found)
 

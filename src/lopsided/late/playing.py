@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,10 @@ class Player:
         marked = np.flatnonzero(is_score)[marks]
         starts = np.unique(np.concatenate([[0], changes, marked]).astype(np.int64))
         stops = np.append(starts[1:], turns.size)
-        is_long = (stops - starts > _SHORT).tolist()
+        is_long = stops - starts > _SHORT
         row_of_mark = dict(zip(marked.tolist(), marks, strict=True))
+        # Runs with which a call of their own begins; and an end, so that there is always a next one.
+        apart = [*np.flatnonzero(is_long | np.isin(starts, marked)).tolist(), starts.size]
         run, n_runs, runs = 0, starts.size, starts.tolist()
         while run < n_runs:
             start = runs[run]
@@ -80,9 +83,7 @@ class Player:
                 self.thresholds[:] = threshold
             last = run + 1
             if not is_long[run] and self._takes_turns():
-                furthest = start + _TURNS
-                while last < n_runs and not is_long[last] and runs[last] not in row_of_mark and runs[last] < furthest:
-                    last += 1
+                last = min(apart[bisect_left(apart, last)], bisect_left(runs, start + _TURNS, last))
             stop = runs[last] if last < n_runs else turns.size
             self._do(places[start:stop], turns[start:stop], in_turn=last > run + 1)
             run = last

@@ -64,6 +64,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
 
     _constraints: ClassVar[dict[str, Constraint]] = {}
     _ways_to_learn: ClassVar[str] = "'fit'"
+    _names_read_from: ClassVar[tuple[Any, tuple[str, ...]]]
 
     # Set by subclasses' constructors.
     threshold: str | float
@@ -291,6 +292,15 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         validation.make_writable(self)
         if self._started:
             self._prepare_for_one()
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """The names of the parameters, read from a constructor once: scikit-learn parses it at every look at them."""
+        constructor, names = cls.__dict__.get("_names_read_from", (None, ()))
+        if constructor is not cls.__init__:
+            names = tuple(super()._get_param_names())
+            cls._names_read_from = (cls.__init__, names)
+        return list(names)
 
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), COMMON_CONSTRAINTS | self._constraints)

@@ -178,24 +178,27 @@ class OnlineClassifier(Classifier):
             self._check_started()
             rows, learned = self._rows_of(X), ~np.isnan(turns)
             take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
-            take(rows, turns.tolist(), scores, places.tolist())
+            take(rows, turns, scores, places)
             self._memory.remember(turns[learned], scores[places[learned]])
             self._warn_of_divergence()
         return self
 
-    def _take_dense_turns(self, rows: Rows, turns: list[float], scores: Floats, places: list[int]) -> None:
+    def _take_dense_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
         # Bound to names, for this loop is all that many a stream spends its time in.
         one, learn, score = self._one_x, self._learn_one, self._score_one
-        for x, sign, place in zip(rows.dense, turns, places, strict=True):
+        found: list[float] = []
+        note = found.append
+        for x, sign in zip(rows.dense, turns.tolist(), strict=True):
             one[:] = x
             if sign == sign:
                 learn(sign)
             else:
-                scores[place] = score()
+                note(score())
+        scores[places[np.isnan(turns)]] = found
 
-    def _take_sparse_turns(self, rows: Rows, turns: list[float], scores: Floats, places: list[int]) -> None:
+    def _take_sparse_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
         starts, every, one_sign, weight = rows.starts.tolist(), self._scores_every_row, np.ones(1), np.ones(1)
-        for t, (sign, place) in enumerate(zip(turns, places, strict=True)):
+        for t, (sign, place) in enumerate(zip(turns.tolist(), places.tolist(), strict=True)):
             entries = slice(starts[t], starts[t + 1])
             span = np.array([0, starts[t + 1] - starts[t]])
             row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
