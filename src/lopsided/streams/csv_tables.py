@@ -13,7 +13,7 @@ from itertools import count, islice, pairwise
 from typing import Any
 
 from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, line_ends, place_after, record_ends
-from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
+from lopsided.streams.cells import FLAG, LABEL, MISSING, CheckedRows, Columns, Expected, parse_number
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 
@@ -114,12 +114,13 @@ class CsvTable:
         if b"\0" in block.data:
             raise NeedsCareError
         names = [expectation.name for expectation in expected]
-        types = {e.name: pa.float64() if e.kind == NUMBER else pa.string() for e in expected}
+        types = {e.name: pa.string() if e.is_read_as_text else pa.float64() for e in expected}
         types |= {e.name: pa.dictionary(pa.int32(), pa.string()) for e in expected if e.kind == LABEL}
         types |= {e.name: pa.bool_() for e in expected if e.kind == FLAG}
         table = self._read(block.data, names, types)
         # Arrow knows more spellings of NaN than MISSING has; whether they count is not for it to say.
-        if any(e.kind == NUMBER and pc.any(pc.is_nan(table.column(e.name))).as_py() for e in expected):
+        numbers = [e.name for e in expected if types[e.name] == pa.float64()]
+        if any(pc.any(pc.is_nan(table.column(name))).as_py() for name in numbers):
             raise NeedsCareError
         return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
