@@ -66,7 +66,7 @@ def test_age_is_there_on_request():
     result = np.zeros(TableEncoder(schema).width)
     TableEncoder(schema).row({"d": rows["d"][0]}, result)
     assert result[0] == 2.5
-    with pytest.raises(SchemaError, match="parts of column 'd' must be among age, hour, .*, got minute"):
+    with pytest.raises(SchemaError, match=r"parts of column 'd' must be among age, hour, .*, got minute"):
         Column("d", "date", parts=("minute",))
 
 
