@@ -174,7 +174,7 @@ class ByteSource:
         while True:
             try:
                 data = self._read_pipe(size) if self._is_pipe else self._bytes.read(size)
-            except UnicodeDecodeError as error:
+            except UnicodeError as error:
                 raise self._not_in(error) from error
             except (OSError, EOFError, zlib.error, ValueError) as error:
                 rule = "must be readable to the end"
@@ -195,10 +195,10 @@ class ByteSource:
             self._shrunk(self.name, position, size)
         self._size_seen = size
 
-    def _not_in(self, error: UnicodeDecodeError) -> StreamError:
-        got = (
-            f"byte 0x{error.object[error.start]:02x}, which is none" if error.start < len(error.object) else "its half"
-        )
+    def _not_in(self, error: UnicodeError) -> StreamError:
+        got = f'"{error}"'
+        if isinstance(error, UnicodeDecodeError) and error.start < len(error.object):
+            got = f"byte 0x{error.object[error.start]:02x}, which is none"
         rule = f"must be text in {self.encoding}, the encoding that was named or that its first bytes say"
         return StreamError(self.name, None, None, rule, got, argument="encoding")
 

@@ -7,6 +7,7 @@ come here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +25,7 @@ _MARKS = (
 _BEHIND = ("%", "kr", "zł", "Kč")  # how these are written; codes of three letters too
 # Decimal mark and what separates thousands; where several fit equally well, the first of them is taken.
 _CONVENTIONS = ((POINT, COMMA), (COMMA, POINT), (COMMA, " "), (POINT, " "), (POINT, "'"), (COMMA, "'"))
+_RARE = 0.02  # a mark that is rarer in the first rows is a slip, whose rows are bad
 _LONGEST = 40  # letters of a number with what stands around it
 _AROUND = re.compile(rf"^[{_MINUS}+({_BLANKS}]*([^0-9.,]*?)[{_MINUS}+{_BLANKS}]*[0-9.,].*?([^0-9.,)]*)\)?$")
 
@@ -105,6 +107,8 @@ class NumberForm:
             text = f"{text} {mark}"
         elif mark:
             text = f"{text} {mark}" if self.decimal == COMMA else f"{mark}{text}"
+        if len(self.marks) > 1:
+            text += f" (also {', '.join(self.marks[1:])})"
         return f"{text}, (1{self.decimal}00) for -1" if self.parentheses else text
 
 
@@ -121,7 +125,8 @@ def find_number_form(texts: Sequence[str], decimal: str | None = None) -> FoundF
     texts = [text.strip() for text in texts]
     if not any(letter.isdigit() for text in texts for letter in text):
         return None
-    marks = dict.fromkeys(mark for text in texts for mark in _marks_of(text))
+    seen = Counter(mark for text in texts for mark in _marks_of(text))
+    marks = [mark for mark, n_texts in seen.most_common() if n_texts >= _RARE * len(texts)]
     parentheses = any(text.startswith("(") and text.endswith(")") for text in texts)
     found = []
     for mark, group in _CONVENTIONS:
