@@ -23,7 +23,7 @@ class Reading:
     files: Sequence[str]
     file_format: str | None = None
     delimiter: str | None = None
-    header: bool = True
+    no_header: bool = False
     encoding: str | None = None
     follow: bool = False
     idle: float | None = None
@@ -63,7 +63,7 @@ def open_feed(
         features=reading.features,
         format=reading.file_format,
         delimiter=reading.delimiter,
-        header=reading.header,
+        header=not reading.no_header,
         encoding=reading.encoding,
         follow=reading.follow,
         idle=reading.idle,

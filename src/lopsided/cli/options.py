@@ -103,10 +103,7 @@ _reading = _stacked(
     ),
     click.option(
         "--no-header",
-        "header",
-        flag_value=False,
         is_flag=True,
-        default=True,
         help="The first row of a CSV is data: columns are column_1, column_2 and so on.",
     ),
     click.option(

@@ -6,6 +6,7 @@ back. How many days have passed since a fixed one (the part called age) is there
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,7 @@ AGE, HOUR, WEEKDAY, MONTHDAY = PARTS = ("age", "hour", "weekday", "day of month"
 CIRCLES = (HOUR, WEEKDAY, MONTHDAY)
 FIRST_DAY = "1970-01-01"
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+_DAYS_TO_1970 = datetime.date(1970, 1, 1).toordinal()
 _LONGEST_MONTH = 31
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _FEWEST_DAYS = 4  # so many different ones must share their weekday, or their day of the month, to be no accident
@@ -71,8 +73,8 @@ def one_on_circle(part: str, days: float) -> tuple[float, float]:
     """The same for one moment."""
     if math.isnan(days):
         return 0.0, 0.0
-    angle = 2.0 * np.pi * _turns(part, np.array([days]))
-    return float(np.sin(angle)[0]), float(np.cos(angle)[0])
+    angle = 2.0 * np.pi * _turn(part, days)
+    return float(np.sin(angle)), float(np.cos(angle))
 
 
 def in_words(parts: Sequence[str], points: Floats) -> str | None:
@@ -112,3 +114,15 @@ def _turns(part: str, days: Floats) -> Floats:
         return (whole + 3.0) % 7.0 / 7.0  # the first of January 1970 was a Thursday, the fourth day
     dates = whole.astype(np.int64).astype("datetime64[D]")
     return (dates - dates.astype("datetime64[M]")).astype(np.int64) / _LONGEST_MONTH
+
+
+def _turn(part: str, days: float) -> float:
+    """The same for one moment, in a fraction of the time."""
+    if part == HOUR:
+        return days % 1.0
+    whole = math.floor(days)
+    if part == WEEKDAY:
+        return (whole + 3) % 7 / 7.0
+    if not 0 < whole + _DAYS_TO_1970 <= datetime.date.max.toordinal():
+        return float(_turns(part, np.array([days]))[0])
+    return (datetime.date.fromordinal(whole + _DAYS_TO_1970).day - 1) / _LONGEST_MONTH
