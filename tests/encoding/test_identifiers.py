@@ -28,7 +28,8 @@ def found(name, values):
         ("customer", MANY, "by its name"),
         ("reference", MANY, "10 digits, nearly all different"),
         ("nameOrig", [f"C{n}" for n in MANY], "another value in every row"),
-        ("hash", [f"{n % 150:x}x" for n in range(200)], "mostly different values"),
+        ("hash", [f"{n % 120:04x}z" for n in range(200)], "codes of one length, mostly different"),
+        ("who", [f"anna {n % 190}" for n in range(200)], "nearly all different"),
         ("uuid", [f"{n}-a" for n in range(60)], "by its name"),
     ],
 )
@@ -55,6 +56,11 @@ def test_keys(name, values, why):
 )
 def test_numbers_that_are_no_keys(name, values):
     assert found(name, values).kind == "number"
+
+
+def test_words_of_which_many_are_different_stay_categories():
+    cities = ["".join(RNG.choice(list("aeiou"), 4 + n % 5)) for n in range(120)]
+    assert found("city", cities + cities[:80]).kind == "category"
 
 
 def test_few_keys_are_learned_as_categories():

@@ -17,7 +17,7 @@ from lopsided.streams.labels import spelled
 _ROWS_TO_TELL = 50
 _WIDTH_OF_NUMBERS = 8  # digits, all numbers alike: prices and salaries are shorter, or differ in length
 _MOSTLY_DIFFERENT = 0.9
-_OFTEN_DIFFERENT = 0.5
+_OFTEN = 0.5
 _LEADING_ZEROS = 0.01
 _SMALL = 100
 _FEW, _TIMES_EACH = 32, 3
@@ -49,9 +49,16 @@ def why_key(name: str, values: Sequence[Any], *, are_numbers: bool) -> str:
         return ""
     if is_called_a_key(name):
         return "by its name"
-    if len(texts) >= _ROWS_TO_TELL and different >= _OFTEN_DIFFERENT * len(texts):
-        return "another value in every row" if different == len(texts) else "mostly different values"
-    return ""
+    if len(texts) < _ROWS_TO_TELL:
+        return ""
+    if different >= _MOSTLY_DIFFERENT * len(texts):
+        return "another value in every row" if different == len(texts) else "nearly all different"
+    is_code = len(set(map(len, texts))) == 1 and sum(map(_has_digit, texts)) >= _OFTEN * len(texts)
+    return "codes of one length, mostly different" if is_code and different >= _OFTEN * len(texts) else ""
+
+
+def _has_digit(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)
 
 
 def is_called_a_key(name: str) -> bool:
