@@ -30,15 +30,17 @@ first lines tell which; `--format` overrules them.
 
 | format | suffixes | notes |
 |---|---|---|
-| CSV, TSV | .csv .tsv .tab | UTF-8 with a header; delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed; a first column without a name, as pandas writes its index, is left out if it holds different whole numbers, else called `index` |
+| CSV, TSV | .csv .tsv .tab | with a header, or `--no-header` (columns are then `column_1`, `column_2` and so on); delimiter by the header; quotes as in RFC 4180, line ends inside of them allowed; a first column without a name, as pandas writes its index, is left out if it holds different whole numbers, else called `index` |
 | NDJSON | .ndjson .jsonl | one object per line; a key that is not there is missing |
 | Parquet, Arrow IPC | .parquet .pq .arrow .feather .ipc .arrows | rows are counted from 1 in messages |
 | LIBSVM | .libsvm .svm .svmlight .t | indices from 0 if one occurs in the first 4 MB, else from 1; larger ones than those are ignored and reported, see `--features` |
 
-gzip and zstd are recognised by content. `-` is standard input (LIBSVM there needs `--format libsvm`). A directory is all its
+Text is UTF-8, or UTF-16 with its mark; `--encoding latin-1` reads others. A first row that looks like data rather than names is
+reported. gzip and zstd are recognised by content. `-` is standard input (LIBSVM there needs `--format libsvm`). A directory is all its
 files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a topic, one JSON object per message
 (`pip install "lopsided[kafka]"`). Of several files the first one's columns hold: later files may order them otherwise; a new
-column is reported once and ignored, a missing one is an error.
+column is reported once and ignored, a missing one is an error. A file that shrinks while it is followed, and a time column that
+runs backwards, are reported when it happens first, and how often it happened at the end.
 
 ## Columns
 
@@ -49,13 +51,24 @@ What a column is is found in the first 1,000 rows, printed, saved with the model
 |---|---|---|
 | flag | all values are true or false (in CSV only by `--kind COL=flag`) | 0 or 1, scaled |
 | number | nine in ten values are numbers | itself, scaled; missing: the mean so far |
-| date | nine in ten values are ISO dates | days since 1970, scaled; weekday and, if there is one, hour as points on a circle |
+| date | nine in ten values are dates | the hour, the weekday and the day of the month as points on circles; one that cannot vary, such as the hour of dates without a time of day, is left out |
 | text | more than three words on average | its words, hashed with signs into 256 columns, length 1 |
+| key | it looks like an identifier: by its name (card_id, account, zip, phone, iban, customer, merchant ...), leading zeros, long numbers of one width or words that are nearly all different | hashed as a category if few values come often, else not learned from |
 | category | otherwise | hashed with a sign into twice as many columns as values were seen, rounded up to a power of two, at most 64 |
-| ignored | nothing there, no single values, or text that differs in each of 50 rows or more | |
+| ignored | nothing there, no single values, a time in numbers that only grow | |
 
 A number, flag or date that was missing in the first rows gets a column that says when it is missing. Values not seen before
 are hashed like all others. `--kind`, `--ignore` and `--width` overrule these rules.
+
+Numbers may be written `5,256.00`, `5.256,00`, `1 234,50`, with a currency or a percent sign (`$52.56`, `12 %`, which is 12), and
+`(3.00)` for -3. Dates may be ISO dates, `31/03/2024`, `03/31/2024 2:15 PM`, `31.03.2024`, `2012/01/01`, and, in a column called
+after a time, `20240331` or seconds or milliseconds since 1970. The form is found in the first rows, printed, saved with the
+model, and holds for all rows. Where the first rows do not tell (`5,256`, `01/02/2024`), it is said which was taken;
+`--kind amount=number:comma` and `--kind when=date:mdy` say it otherwise.
+
+A moment itself is never learned from, because those of the rows to be scored lie beyond all that the model has seen. Who wants it
+as a feature says `--kind when=age`: the days since the first one, scaled, beside the circles. A column that is mostly numbers, with
+words between them, is taken as a category, and reported.
 
 ## Bad rows
 

@@ -95,7 +95,7 @@ def test_a_delay_in_time_is_that_of_python(lopsided, timed_file):
 def test_a_duration_without_a_time_is_refused(refused, timed_file, command):
     sentence = "The option --delay must be a number of rows unless --time names a column, got a duration."
     assert sentence in refused(command, timed_file[0], "--delay", "7d")
-    assert "such as 90s, 15m, 12h, 7d or 2w, got 'soon'" in refused(command, timed_file[0], "--delay", "soon")
+    assert "such as 90s, 15m, 12h, 7d, 2w or 2 weeks, got 'soon'" in refused(command, timed_file[0], "--delay", "soon")
 
 
 def test_a_tuned_model_knows_which_rows_it_has_learned(lopsided, payments):

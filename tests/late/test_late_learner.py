@@ -228,7 +228,7 @@ def test_bad_input_is_refused_and_changes_nothing(work, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"delay": "7 days"}, "The delay must be a number of rows, or a duration such as 90s, 15m, 12h, 7d or 2w, got"),
+        ({"delay": "7 moons"}, "a number of rows, or a duration such as 90s, 15m, 12h, 7d, 2w or 2 weeks, got"),
         ({"delay": -1}, "The delay must be a number of rows"),
         ({"unlabelled": "positive:3d"}, "must be drop, drop:30d or negative:30d (or rows: negative:5000), got"),
         ({"unlabelled": "negative"}, "must be drop, drop:30d or negative:30d"),
@@ -252,8 +252,9 @@ def test_a_clock_cannot_be_changed_while_rows_wait():
 
 
 def test_durations_and_rules_are_read_and_written():
-    assert [str(Delay.parse(text)) for text in ("90s", "15m", "12h", "7d", "2w", "1.5h", "500")] == [
-        "90s", "15m", "12h", "1w", "2w", "90m", "500",
+    written = ("90s", "15m", "12h", "7d", "2w", "1.5h", "500", "2 weeks", "1 week", "3days", "10 min", "2 hours")
+    assert [str(Delay.parse(text)) for text in written] == [
+        "90s", "15m", "12h", "1w", "2w", "90m", "500", "2w", "1w", "3d", "10m", "2h",
     ]  # fmt: skip
     assert str(Unlabelled.parse("negative:14d")) == "negative:2w"
     for text in ("", "d", "-3d", "nan", "infd", "3.5"):

@@ -82,7 +82,7 @@ def test_standard_input_that_is_packed():
 def test_a_slow_pipe_is_not_waited_for(monkeypatch):
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe, os.fdopen(writing, "wb", buffering=0) as end:
-        monkeypatch.setattr("lopsided.streams.sources.sys.stdin", type("In", (), {"buffer": pipe}))
+        monkeypatch.setattr("lopsided.streams.byte_source.sys.stdin", type("In", (), {"buffer": pipe}))
         end.write(b"one\ntw")
         source = Sources(["-"]).open("-")
         blocks = cut_at_lines(source)

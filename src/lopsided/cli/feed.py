@@ -23,6 +23,8 @@ class Reading:
     files: Sequence[str]
     file_format: str | None = None
     delimiter: str | None = None
+    no_header: bool = False
+    encoding: str | None = None
     follow: bool = False
     idle: float | None = None
     on_error: str = "stop"
@@ -61,6 +63,8 @@ def open_feed(
         features=reading.features,
         format=reading.file_format,
         delimiter=reading.delimiter,
+        header=not reading.no_header,
+        encoding=reading.encoding,
         follow=reading.follow,
         idle=reading.idle,
         on_error=reading.on_error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 # Where a command's parameter is not called as the argument of `open_feed`.
-_PARAMETERS = {"format": "file_format", "id": "id_column", "time": "time_column"}
+_PARAMETERS = {"format": "file_format", "id": "id_column", "time": "time_column", "header": "no_header"}
 
 
 def option_called(argument: str, command: click.Command) -> str | None:

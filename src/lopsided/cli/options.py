@@ -96,7 +96,21 @@ def _guarding(**kinds: str) -> Callable[[_Command], _Command]:
 
 
 _reading = _stacked(
-    click.option("--delimiter", metavar="CHAR", help="What separates cells of a CSV. Default: what its header tells."),
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        help="What separates cells of a CSV, \\t for a tab. Default: what its header tells.",
+    ),
+    click.option(
+        "--no-header",
+        is_flag=True,
+        help="The first row of a CSV is data: columns are column_1, column_2 and so on.",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of text files, such as latin-1 or cp1252. Default: UTF-8, or UTF-16 if its mark is there.",
+    ),
     click.option("--follow", is_flag=True, help="Keep reading as a file or a directory grows, until Ctrl-C."),
     click.option(
         "--idle",
@@ -133,7 +147,7 @@ columns = _stacked(
     ),
     click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
     click.option(
-        "--time", "time_column", metavar="COL", help="ISO dates or seconds; used by --delay and for alerts per day."
+        "--time", "time_column", metavar="COL", help="Dates or seconds; used by --delay and for alerts per day."
     ),
     click.option("--ignore", multiple=True, metavar="COL", help="Not learned from (may be repeated)."),
     click.option(
@@ -141,7 +155,9 @@ columns = _stacked(
         "kinds",
         multiple=True,
         metavar="COL=KIND",
-        help="Read a column as number, flag, category, text, date or ignore (may be repeated).",
+        help="Read a column as number, flag, category, text, date, key, ignore, or age (a date, and the days since the "
+        "first one); number:comma, number:point, date:dmy, date:mdy and date:ymd say how it is written "
+        "(may be repeated).",
     ),
     click.option(
         "--width",
@@ -162,7 +178,7 @@ late = click.option(
     type=_DelayType(),
     default="0",
     metavar="N|DURATION",
-    help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w).",
+    help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w, 2 weeks).",
 )
 
 learning = _stacked(

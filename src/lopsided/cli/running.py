@@ -53,6 +53,11 @@ def announce(feed: Feed, model: Any) -> None:
         f"positive label {feed.labels.positive} (against {other})",
         err=True,
     )
+    announce_columns(feed)
+
+
+def announce_columns(feed: Feed) -> None:
+    """Say what the columns of a table are taken for."""
     if feed.schema is not None:
         for line in str(feed.schema).splitlines():
             click.echo(f"  {line}", err=True)

@@ -69,7 +69,7 @@ def tune(
     it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import check_delay, check_writable, refuse_nothing
+    from lopsided.cli.running import announce_columns, check_delay, check_writable, refuse_nothing
     from lopsided.cli.training import save_with_place
     from lopsided.evaluate import Race
 
@@ -80,6 +80,7 @@ def tune(
         check_delay(delay, feed)
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
         click.echo(f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
+        announce_columns(feed)
         race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, jobs=jobs)
         code, n_rows = _raced(feed, race), race.n_rows
         if not n_rows:

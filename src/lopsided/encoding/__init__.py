@@ -11,7 +11,7 @@ country  category, hashed into 4 columns
 """
 
 from lopsided.encoding.encoder import EncodedRows, TableEncoder
-from lopsided.encoding.inference import infer_schema
+from lopsided.encoding.inference import SchemaWarning, infer_schema
 from lopsided.encoding.schema import Column, Schema, SchemaError
 
-__all__ = ["Column", "EncodedRows", "Schema", "SchemaError", "TableEncoder", "infer_schema"]
+__all__ = ["Column", "EncodedRows", "Schema", "SchemaError", "SchemaWarning", "TableEncoder", "infer_schema"]

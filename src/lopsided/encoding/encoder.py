@@ -12,7 +12,16 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.encoding.forms import by_column
-from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
+from lopsided.encoding.moments import (
+    age_of_one,
+    circles_of,
+    days_since,
+    in_words,
+    on_circle,
+    one_in_days,
+    one_on_circle,
+)
+from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
 from lopsided.streams.chunks import NeedsCareError, column_at_once
@@ -20,9 +29,10 @@ from lopsided.streams.labels import Spellings
 
 Floats = npt.NDArray[np.float64]
 
-_EXPECTED = {NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE}
+_EXPECTED = {
+    NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE, KEY: cells.TEXT,
+}  # fmt: skip
 _ARROW_READS = "biufUM"  # dtypes by their letters: all that can be a column but objects
-_DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
 class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -32,14 +42,17 @@ class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
 class TableEncoder:
     """Turns the columns of a chunk into rows of numbers.
 
-    Numbers, flags and the days of dates come first, `n_numbers` of them: missing ones are NaN, to be filled by a
-    running mean and scaled. Then whether they are missing (0 or 1), hour and weekday as points on a circle, and hashed
-    columns, whose entries lie between -1 and 1 and are not scaled. A category or text that is missing is all zeros.
+    Numbers and flags come first, `n_numbers` of them with the ages of dates that are asked for: missing ones are NaN,
+    to be filled by a running mean and scaled. Then whether they or dates are missing (0 or 1), the hour, the weekday
+    and the day of the month as points on circles, and hashed columns, whose entries lie between -1 and 1 and are not
+    scaled. A category or text that is missing is all zeros.
     """
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self._numbers = [column for column in schema.columns if not column.is_hashed]
+        self._columns = schema.learned_from
+        self._plain = [column for column in self._columns if not column.is_hashed]
+        self._numbers = [column for column in self._plain if column.has_number]
         self.n_numbers = len(self._numbers)
         self.names = self._names()
         self.width = len(self.names)
@@ -47,11 +60,11 @@ class TableEncoder:
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
-        names += [f"{column.name} is missing" for column in self._numbers if column.may_miss]
-        for column in self._numbers:
-            if column.kind == DATE:
-                names += [f"{column.name} {part}" for part in _parts(column)]
-        for column in self.schema.columns:
+        names += [f"{column.name} is missing" for column in self._plain if column.may_miss]
+        for column in self._plain:
+            for part in circles_of(column.parts):
+                names += [f"{column.name} {part} sine", f"{column.name} {part} cosine"]
+        for column in self._columns:
             if column.is_hashed:
                 names += [f"{column.name} #{place}" for place in range(column.width)]
         return names
@@ -59,19 +72,19 @@ class TableEncoder:
     def _layout(self) -> list[_Place]:
         """Where each column goes, in the order of `names`."""
         missing = self.n_numbers
-        circles = missing + sum(column.may_miss for column in self._numbers)
-        hashed = circles + sum(len(_parts(column)) for column in self._numbers if column.kind == DATE)
+        circles = missing + sum(column.may_miss for column in self._plain)
+        hashed = circles + sum(2 * len(circles_of(column.parts)) for column in self._plain)
         places, first = [], 0
-        for column in [*self._numbers, *(column for column in self.schema.columns if column.is_hashed)]:
+        for column in [*self._plain, *(column for column in self._columns if column.is_hashed)]:
             expected = _expected(column)
             if column.is_hashed:
-                places.append(_Place(column, expected, slice(hashed, hashed + column.width)))
+                places.append(_Place(column, expected, slice(hashed, hashed + column.width), slice(0, 0), None))
                 hashed += column.width
                 continue
-            parts = len(_parts(column)) if column.kind == DATE else 0
-            place = _Place(column, expected, slice(first, first + 1), missing if column.may_miss else None, circles)
-            places.append(place)
-            first, missing, circles = first + 1, missing + column.may_miss, circles + parts
+            own = slice(first, first + column.has_number)
+            points = slice(circles, circles + 2 * len(circles_of(column.parts)))
+            places.append(_Place(column, expected, own, points, missing if column.may_miss else None))
+            first, missing, circles = own.stop, missing + column.may_miss, points.stop
         return places
 
     def places_by_column(self) -> dict[str, list[int]]:
@@ -85,8 +98,8 @@ class TableEncoder:
 
     def expected(self, labels: Spellings | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
-        result = [_expected(column) for column in self.schema.columns]
-        known = {column.name for column in self.schema.columns}
+        result = [_expected(column) for column in self._columns]
+        known = {column.name for column in self._columns}
         if self.schema.time is not None and self.schema.time.name not in known:
             result.append(_expected(self.schema.time))
         if labels is not None and self.schema.label is not None:
@@ -96,7 +109,7 @@ class TableEncoder:
     def matrix(self, columns: Columns) -> Floats:
         """The rows of these columns, which must have been checked: by a stream, or by `columns_of`."""
         self._check_names(columns)
-        n_rows = len(columns[self.schema.columns[0].name])
+        n_rows = len(columns[self._columns[0].name])
         is_simple = self.width == self.n_numbers
         result = np.empty((n_rows, self.width)) if is_simple else np.zeros((n_rows, self.width))
         for place in self._places:
@@ -159,7 +172,7 @@ class TableEncoder:
         return result
 
     def _check_names(self, columns: Mapping[str, Any]) -> None:
-        for column in self.schema.columns:
+        for column in self._columns:
             if column.name not in columns:
                 raise SchemaError(
                     f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
@@ -169,14 +182,17 @@ class TableEncoder:
         """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""
         words: dict[str, Any] = {}
         for place in self._places:
-            column, value = place.column, float(row[place.columns.start])
+            column = place.column
             if column.is_hashed:
                 words[column.name] = _words(column, row[place.columns])
             elif place.missing is not None and row[place.missing] > 0.5:
                 words[column.name] = None
+            elif column.kind != DATE:
+                words[column.name] = float(row[place.columns.start])
+            elif column.has_number and np.isfinite(row[place.columns.start]):
+                words[column.name] = str(_moment(column, float(row[place.columns.start])))
             else:
-                is_date = column.kind == DATE and np.isfinite(value)
-                words[column.name] = str(_moment(value, column.has_hours)) if is_date else value
+                words[column.name] = in_words(column.parts, row[place.points])
         return words
 
 
@@ -187,22 +203,29 @@ class _Place:
     column: Column
     expected: Expected
     columns: slice
-    missing: int | None = None
-    circles: int = 0
+    points: slice
+    missing: int | None
 
     def write(self, values: Any, result: Floats) -> None:
         """All rows of the column."""
         if self.column.is_hashed:
             result[:, self.columns] = _hashed(self.column, values)
-            return
-        first = self.columns.start
-        result[:, first] = _days(values) if self.column.kind == DATE else values
+        elif self.column.kind == DATE:
+            self._write_dates(values, result)
+        else:
+            result[:, self.columns.start] = values
+            if self.missing is not None:
+                result[:, self.missing] = np.isnan(values)
+
+    def _write_dates(self, moments: npt.NDArray[Any], result: Floats) -> None:
+        days = days_since(moments)
+        if self.column.has_number:
+            result[:, self.columns.start] = days_since(moments, self.column.since)
         if self.missing is not None:
-            result[:, self.missing] = np.isnan(result[:, first])
-        if self.column.kind == DATE:
-            for position, turns in enumerate(_turns(self.column, result[:, first])):
-                at = self.circles + 2 * position
-                result[:, at], result[:, at + 1] = _on_circle(turns)
+            result[:, self.missing] = np.isnan(days)
+        for position, part in enumerate(circles_of(self.column.parts)):
+            at = self.points.start + 2 * position
+            result[:, at], result[:, at + 1] = on_circle(part, days)
 
     def write_one(self, value: Any, result: Floats) -> None:
         """The same for one row, whose value was checked."""
@@ -210,17 +233,18 @@ class _Place:
             _hash_one(self.column, value, result[None, self.columns])
             return
         if self.column.kind == DATE:
-            value = math.nan if np.isnat(value) else value.astype(np.int64) / _DAY
-            for position, turn in enumerate(_turns(self.column, value) if value == value else ()):
-                at, angle = self.circles + 2 * position, 2.0 * np.pi * turn
-                result[at], result[at + 1] = np.sin(angle), np.cos(angle)
-        result[self.columns.start] = value
+            value = one_in_days(value)
+            for position, part in enumerate(circles_of(self.column.parts)):
+                at = self.points.start + 2 * position
+                result[at], result[at + 1] = one_on_circle(part, value)
         if self.missing is not None:
             result[self.missing] = math.isnan(value)
+        if self.column.has_number:
+            result[self.columns.start] = age_of_one(value, self.column.since) if self.column.kind == DATE else value
 
 
 def _expected(column: Column) -> Expected:
-    return Expected(column.name, _EXPECTED[column.kind], required=column.required)
+    return Expected(column.name, _EXPECTED[column.kind], required=column.required, form=column.form)
 
 
 def _at_once(expected: Expected, values: Any) -> Any:
@@ -249,8 +273,9 @@ def _cell_by_cell(values: Mapping[str, Any], expected: Sequence[Expected]) -> Co
     return rows.columns()
 
 
-def _moment(days: float, has_hours: bool) -> np.datetime64:
-    return np.datetime64(round(days * 1440.0), "m") if has_hours else np.datetime64(round(days), "D")
+def _moment(column: Column, age: float) -> np.datetime64:
+    first = np.datetime64(column.since, "D")
+    return first + np.timedelta64(round(age * 1440.0), "m") if column.has_hours else first + round(age)
 
 
 def _words(column: Column, hashed: Floats) -> list[str]:
@@ -262,29 +287,6 @@ def _words(column: Column, hashed: Floats) -> list[str]:
         if alike.any() and hashed.any():
             return [word for word, is_alike in zip(column.known, alike, strict=True) if is_alike]
     return [f"#{place}" for place in np.flatnonzero(hashed)]
-
-
-def _days(moments: npt.NDArray[Any]) -> Floats:
-    days = moments.astype("datetime64[us]").astype(np.int64) / _DAY
-    return np.where(np.isnat(moments), np.nan, days)
-
-
-def _parts(column: Column) -> list[str]:
-    parts = ["weekday sine", "weekday cosine"]
-    return [*parts, "hour sine", "hour cosine"] if column.has_hours else parts
-
-
-def _turns(column: Column, days: Any) -> list[Any]:
-    """How far round the week and the day each moment is; NaN for a missing one."""
-    turns = [(np.floor(days) + 3.0) % 7.0 / 7.0]  # the first of January 1970 was a Thursday, the fourth day
-    return [*turns, days % 1.0] if column.has_hours else turns
-
-
-def _on_circle(turns: Floats) -> tuple[Floats, Floats]:
-    """Sine and cosine; a missing moment is in the middle, equally far from all."""
-    angle = 2.0 * np.pi * turns
-    there = np.isfinite(turns)
-    return np.where(there, np.sin(angle), 0.0), np.where(there, np.cos(angle), 0.0)
 
 
 def _hash_one(column: Column, text: str, result: Floats) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
+from lopsided.feeds.disorder import Disorder
 from lopsided.feeds.portions import Portion, seconds_of, slices_of
 from lopsided.labels import Signs
 from lopsided.streams import Expected, Spellings, cells
@@ -54,6 +55,7 @@ class Feed:
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
     with_ids: bool = False
+    disorder: Disorder = field(default_factory=Disorder)
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -69,6 +71,18 @@ class Feed:
         """Close files; twice does no harm."""
         self.stream.__exit__()
         self.bad.__exit__()
+        self._say_totals()
+
+    def watch(self) -> None:
+        """Have files that shrink while they are followed, and time that runs backwards, told."""
+        self.stream.sources.shrunk = lambda *facts: self._note_all(self.disorder.shrunk(*facts))
+
+    def _note_all(self, sentences: list[str]) -> None:
+        for sentence in sentences:
+            self.note(sentence)
+
+    def _say_totals(self) -> None:
+        self._note_all(self.disorder.totals())
 
     @property
     def name(self) -> str:
@@ -110,6 +124,7 @@ class Feed:
             self.close()
             raise
         self.bad.__exit__()
+        self._say_totals()
 
     def _sparse_portions(self) -> Iterator[Portion]:
         for part in self.stream.chunks(self.labels):
@@ -131,8 +146,10 @@ class Feed:
                 self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = None if self.labels is None or schema.label is None else chunk.columns[schema.label]
-                rows = encoder.matrix(chunk.columns).view(EncodedRows)
-                yield Portion(rows, self._signed(signs), seconds_of(schema, chunk), chunk)
+                rows, times = encoder.matrix(chunk.columns).view(EncodedRows), seconds_of(schema, chunk)
+                if times is not None and schema.time is not None:
+                    self._note_all(self.disorder.passed(times, schema.time, chunk.source))
+                yield Portion(rows, self._signed(signs), times, chunk)
 
     def _note_place(self, chunk: Any) -> None:
         if chunk.mark is not None:

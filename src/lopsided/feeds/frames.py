@@ -58,6 +58,8 @@ class _InMemory:
     total = None
     follow = False
     is_single = True
+    encoding = None
+    shrunk: Any = None
 
 
 def _as_arrow(frame: Any) -> Any:

@@ -7,19 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lopsided.encoding import Schema, TableEncoder, infer_schema
+from lopsided.encoding import Schema, TableEncoder
+from lopsided.encoding.inference import schema_and_notes
 from lopsided.feeds.arguments import ArgumentError
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.feed import Feed, warn
 from lopsided.feeds.frames import FrameStream, is_frame
 from lopsided.streams import Sources, SparseStream, Spellings, StreamError, TableStream, find_labels
 from lopsided.streams.bookmarks import Bookmarks
+from lopsided.streams.byte_source import STANDARD_INPUT
 from lopsided.streams.errors import shown_columns
 from lopsided.streams.file_stream import NothingNewError, ReadBefore
 from lopsided.streams.labelled import label_column
 from lopsided.streams.labels import spelled
-from lopsided.streams.sources import KAFKA, STANDARD_INPUT
+from lopsided.streams.sources import KAFKA
 from lopsided.streams.tables import FORMATS, LIBSVM, format_of
+from lopsided.streams.transcoding import known_encoding
+
+_TAB = {"\\t": "\t", "tab": "\t"}  # as a shell hands it over, and in a word
 
 
 def open_feed(
@@ -35,6 +40,8 @@ def open_feed(
     features: int | None = None,
     format: str | None = None,
     delimiter: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
     follow: bool = False,
     idle: float | None = None,
     on_error: str = "stop",
@@ -55,12 +62,16 @@ def open_feed(
         these in a list, read one after the other; or a data frame of pandas, polars or arrow.
     label : the column of a table that is the label. Default: label, class, target, y, or the last.
     positive : the positive label, against all others. Default: the rarer one of the first rows.
-    id, time, ignore : columns that are not learned from: an identifier, moments (ISO dates or seconds), others.
-    kinds : column -> number, flag, category, text, date or ignore, where the first rows do not tell.
+    id, ignore : columns that are not learned from: an identifier, others.
+    time : the column of moments, dates or seconds; of dates the hour, weekday and day of month are learned from.
+    kinds : column -> number, flag, category, text, date, key or ignore, where the first rows do not tell; also age,
+        number:comma and others, see `lopsided.encoding.infer_schema`.
     width : columns for each hashed one, a power of two.
     features : the number of features of LIBSVM files. Default: the largest index of the first 4 MB.
     format : csv, ndjson, parquet, arrow or libsvm. Default: as the first bytes, the suffix or the first lines tell.
-    delimiter : what separates the cells of a CSV. Default: what its header tells.
+    delimiter : what separates the cells of a CSV, \\t for a tab. Default: what its header tells.
+    header : False for a CSV without one, whose columns are then column_1, column_2 and so on.
+    encoding : of text files, such as latin-1. Default: UTF-8, or UTF-16 if a file begins with the mark of that.
     follow, idle : go on when a file or a directory grows, until so many seconds have passed without anything new.
     on_error, quarantine : what becomes of bad rows: "stop", "skip", or "quarantine" into this file.
     model : a saved model whose columns and labels hold.
@@ -75,6 +86,10 @@ def open_feed(
     """
     if format is not None and format not in FORMATS:
         raise ArgumentError(f"The format of a feed must be one of {', '.join(FORMATS)}, got {format!r}.", "format")
+    delimiter = _TAB.get(delimiter or "", delimiter)
+    if encoding is not None and known_encoding(encoding) is None:
+        rule = "must be one that Python knows, such as utf-8, latin-1, cp1252 or utf-16"
+        raise ArgumentError(f"The encoding of a feed {rule}, got {encoding!r}.", "encoding")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         rule = "must be one character other than a double quote or a line end"
         raise ArgumentError(f"The delimiter of a feed {rule}, got {delimiter!r}.", "delimiter")
@@ -91,13 +106,15 @@ def open_feed(
         is_sparse = False
         _check_kind(stream.name, is_sparse, model)
     else:
-        sources = Sources(_paths_of(source), follow=follow, idle=idle)
+        sources = Sources(_paths_of(source), follow=follow, idle=idle, encoding=encoding)
         is_sparse = _is_libsvm(sources, format, model)
         try:
             if is_sparse:
                 stream = _sparse_stream(sources, label, features, model, known)
             else:
-                stream = TableStream(sources, file_format=format, delimiter=delimiter, bookmarks=known)
+                stream = TableStream(
+                    sources, file_format=format, delimiter=delimiter, has_header=header, bookmarks=known
+                )
         except NothingNewError as nothing:
             stream = ReadBefore(sources, nothing.finished)
     try:
@@ -112,6 +129,9 @@ def open_feed(
         stream.__exit__()
         raise
     feed.earlier, feed.from_start = earlier, from_start
+    feed.watch()
+    if doubt := getattr(stream, "header_note", None):
+        feed.note(f"the first row of {stream.name} looks like data and not like a header: {doubt}", argument="header")
     _say_where_it_goes_on(feed)
     return feed
 
@@ -153,7 +173,7 @@ def _is_libsvm(sources: Sources, file_format: str | None, model: Any) -> bool:
         path = next(iter(Sources(sources.paths)), None)
         if path is None:
             raise StreamError(sources.name, None, None, "must hold files", "none")
-        with Sources([path]).open(path) as source:
+        with Sources([path], encoding=sources.encoding).open(path) as source:
             found = format_of(source, path) == LIBSVM
     _check_kind(first, found, model)
     return found
@@ -225,11 +245,14 @@ def _new_table(
     with _broken_rows_first(stream, bad):
         if not any(stream.head.values()):
             raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
-    schema = infer_schema(stream.head, label=found, **columns)
+    schema, notes = schema_and_notes(stream.head, label=found, **columns)
     spellings = [spelled(value) for value in stream.head[found] if value is not None]
     with _broken_rows_first(stream, bad):
         labels = find_labels(spellings, positive, source=stream.name, column=found, complete=stream.is_whole)
-    return Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    for note in notes:
+        feed.note(note, argument="kinds")
+    return feed
 
 
 def _labels_of(model: Any) -> Spellings | None:

@@ -33,7 +33,14 @@ class PassedRows(BadRows):
             raise self.errors[0]
         line = row
         if self.errors[0].unit == "line":
-            line = line_of_row(path, row, getattr(stream, "format", LIBSVM), getattr(stream, "delimiter", ","))
+            line = line_of_row(
+                path,
+                row,
+                getattr(stream, "format", LIBSVM),
+                getattr(stream, "delimiter", ","),
+                has_header=getattr(stream, "has_header", True),
+                encoding=stream.sources.encoding,
+            )
         for error in self.errors:
             if error.line == line:
                 raise error

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
 from lopsided.constraints import ParameterError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_ALLOWED = "a number of rows, or a duration such as 90s, 15m, 12h, 7d or 2w"
+_WORDS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "day": "d", "week": "w"}
+_DURATION = re.compile(r"([0-9.eE+-]+)\s*([a-z]+)")
+_ALLOWED = "a number of rows, or a duration such as 90s, 15m, 12h, 7d, 2w or 2 weeks"
 
 
 @dataclass(frozen=True)
 class Delay:
     """So many rows, or so many seconds of the stream's own time.
 
-    >>> Delay.parse("500"), Delay.parse("7d")
-    (Delay(rows=500, seconds=0.0), Delay(rows=0, seconds=604800.0))
+    >>> Delay.parse("500"), Delay.parse("7d"), Delay.parse("2 weeks")
+    (Delay(rows=500, seconds=0.0), Delay(rows=0, seconds=604800.0), Delay(rows=0, seconds=1209600.0))
     >>> str(Delay.parse("36h")), str(Delay.parse("14d")), bool(Delay.parse("0d"))
     ('36h', '2w', False)
     """
@@ -32,11 +35,9 @@ class Delay:
             return value
         text = str(value).strip()
         try:
-            if text[-1:] in _UNITS:
-                amount = float(text[:-1])
-                if 0 <= amount < math.inf:
-                    return cls(seconds=amount * _UNITS[text[-1]])
-            elif int(text) >= 0:
+            if (seconds := _seconds_of(text)) is not None:
+                return cls(seconds=seconds)
+            if int(text) >= 0:
                 return cls(rows=int(text))
         except ValueError:
             pass
@@ -60,6 +61,16 @@ class Delay:
             return str(self.rows)
         unit = next(unit for unit in ("w", "d", "h", "m", "s") if self.seconds % _UNITS[unit] == 0 or unit == "s")
         return f"{self.seconds / _UNITS[unit]:g}{unit}"
+
+
+def _seconds_of(text: str) -> float | None:
+    """The seconds of a duration: a number and a unit, as a letter or a word; None for anything else."""
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        return None
+    unit = _WORDS.get(found[2].removesuffix("s"), found[2])
+    amount = float(found[1])
+    return amount * _UNITS[unit] if unit in _UNITS and 0 <= amount < math.inf else None
 
 
 @dataclass(frozen=True)

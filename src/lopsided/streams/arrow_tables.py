@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from lopsided.streams.bookmarks import Place
+from lopsided.streams.byte_source import ARROW_MAGIC, ByteSource
 from lopsided.streams.cells import CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError
-from lopsided.streams.sources import ARROW_MAGIC, ByteSource
 
 _ROWS_AT_A_TIME = 8_192
 

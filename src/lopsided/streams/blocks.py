@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.streams.bookmarks import TAIL_BYTES, Place
+from lopsided.streams.byte_source import ByteSource
 from lopsided.streams.errors import StreamError
-from lopsided.streams.sources import ByteSource
 
 BLOCK_BYTES = 4 << 20
 LONGEST_RECORD = 32 << 20

@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
+from lopsided.streams.date_forms import DateForm
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.labels import Spellings, spelled
+from lopsided.streams.number_forms import NumberForm
 
 NUMBER, FLAG, TEXT, DATE, LABEL = "number", "flag", "text", "date", "label"
 
@@ -31,12 +33,23 @@ _SPELLED = (numbers.Number, np.bool_, np.datetime64, datetime.date, datetime.tim
 
 
 class Expected(NamedTuple):
-    """What a column must hold; `labels` for the label column alone. A number that is `required` must not be missing."""
+    """What a column must hold; `labels` for the label column alone. A number that is `required` must not be missing.
+
+    `form` is how its numbers or dates are written, if they are neither plain numbers nor ISO dates.
+    """
 
     name: str
     kind: str
     labels: Spellings | None = None
     required: bool = False
+    form: NumberForm | DateForm | None = None
+
+    @property
+    def is_read_as_text(self) -> bool:
+        """Whether a file must hand its cells over as texts, and not as numbers."""
+        if isinstance(self.form, DateForm):
+            return not self.form.is_number
+        return self.kind not in (NUMBER, FLAG) or self.form is not None
 
 
 class WrongCellError(Exception):
@@ -84,13 +97,15 @@ def _is_nothing(cell: Any) -> bool:
         return False
 
 
-def number_of(cell: Any) -> float:
-    """A finite number, or NaN for a missing one."""
+def number_of(cell: Any, form: NumberForm | None = None) -> float:
+    """A finite number, or NaN for a missing one; a text is read by the form of its column, if that has one."""
     if is_missing(cell):
         return math.nan
-    number = parse_number(cell) if isinstance(cell, str) else _as_float(cell)
+    read = parse_number if form is None else form.read
+    number = read(cell) if isinstance(cell, str) else _as_float(cell)
     if number is None:
-        raise WrongCellError("must be a finite number", _shown(cell))
+        rule = "must be a finite number" if form is None else f"must be a number written like {form}"
+        raise WrongCellError(rule, _shown(cell))
     if abs(number) > LARGEST_FEATURE:
         raise WrongCellError(f"must be a number below {LARGEST_FEATURE:g} in size", _shown(cell))
     return number
@@ -117,10 +132,15 @@ def flag_of(cell: Any) -> float:
         raise WrongCellError("must be true, false or a finite number", wrong.got) from None
 
 
-def date_of(cell: Any) -> np.datetime64:
-    """A moment in UTC (or in the file's own time if it names no zone), NaT for a missing one."""
+def date_of(cell: Any, form: DateForm | None = None) -> np.datetime64:
+    """A moment in UTC (or in the file's own time if it names no zone), NaT for a missing one.
+
+    A text or a number is read by the form of its column, if that has one.
+    """
     if is_missing(cell):
         return np.datetime64("NaT", "us")
+    if form is not None and (form.is_number or isinstance(cell, str)):
+        return _date_by(form, cell)
     if isinstance(cell, np.datetime64):
         return cell.astype("datetime64[us]")
     moment: Any = cell
@@ -136,6 +156,19 @@ def date_of(cell: Any) -> np.datetime64:
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(moment, "us")
+
+
+def _date_by(form: DateForm, cell: Any) -> np.datetime64:
+    if not form.is_number:
+        moment = form.read(cell)
+        if moment is not None:
+            return np.datetime64(moment, "us")
+    else:
+        number = parse_number(cell) if isinstance(cell, str) else _as_float(cell)
+        found = None if number is None else form.of_number(number)
+        if found is not None:
+            return found
+    raise WrongCellError(f"must be a date written as {form}", _shown(cell))
 
 
 def text_of(cell: Any) -> str:
@@ -204,12 +237,13 @@ class CheckedRows:
 def checked_cell(expectation: Expected, cell: Any) -> Any:
     """What a cell says, as its column holds it; WrongCellError if that is not what is expected."""
     if expectation.kind in (NUMBER, FLAG):
-        number = number_of(cell) if expectation.kind == NUMBER else flag_of(cell)
+        form = expectation.form if isinstance(expectation.form, NumberForm) else None
+        number = number_of(cell, form) if expectation.kind == NUMBER else flag_of(cell)
         if expectation.required and math.isnan(number):
             raise WrongCellError("must be a finite number and must not be missing", _shown(cell))
         return number
     if expectation.kind == DATE:
-        return date_of(cell)
+        return date_of(cell, expectation.form if isinstance(expectation.form, DateForm) else None)
     if expectation.labels is not None:
         return sign_of(cell, expectation.labels)
     return text_of(cell)

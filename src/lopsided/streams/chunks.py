@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.streams.bookmarks import Bookmark, Place
-from lopsided.streams.cells import DATE, FLAG, LABEL, NUMBER, Columns, Expected
+from lopsided.streams.cells import DATE, FLAG, LABEL, MISSING, NUMBER, Columns, Expected
+from lopsided.streams.date_forms import DateForm
 from lopsided.streams.errors import StreamError
 from lopsided.streams.labels import spelled
+from lopsided.streams.number_forms import NumberForm
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,12 +58,12 @@ def column_at_once(expected: Expected, array: Any) -> Any:
     if isinstance(array, pa.ChunkedArray):  # without any rows
         array = pa.array([], type=array.type)
     if expected.kind in (NUMBER, FLAG):
-        numbers = _numbers(array)
+        numbers = _numbers(_read_by(expected.form, array) if isinstance(expected.form, NumberForm) else array)
         if expected.required and np.isnan(numbers).any():
             raise NeedsCareError
         return numbers
     if expected.kind == DATE:
-        return _dates(array)
+        return _dates(array) if expected.form is None else _dates_by(expected.form, array)
     if expected.kind == LABEL:
         return _signs(expected, array)
     if pa.types.is_dictionary(array.type):
@@ -89,6 +91,43 @@ def _numbers(array: Any) -> Floats:
     if (np.abs(values) > LARGEST_FEATURE).any():
         raise NeedsCareError
     return values
+
+
+def _read_by(form: NumberForm, array: Any) -> Any:
+    """Numbers that are written in some form; those that are numbers already as they are."""
+    texts = _texts(array)
+    if texts is None:
+        return array
+    numbers = form.at_once(texts)
+    if numbers is None:
+        raise NeedsCareError
+    return numbers
+
+
+def _texts(array: Any) -> Any:
+    """Texts without blanks around them, and null where they stand for nothing; None if they are no texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+        return None
+    texts = pc.utf8_trim_whitespace(array)
+    is_missing = pc.is_in(texts, value_set=pa.array(MISSING, type=array.type))
+    return pc.if_else(is_missing, pa.scalar(None, array.type), texts)
+
+
+def _dates_by(form: Any, array: Any) -> npt.NDArray[Any]:
+    assert isinstance(form, DateForm)
+    if form.is_number:
+        moments = form.of_numbers(_numbers(array))
+    else:
+        texts = _texts(array)
+        if texts is None:
+            return _dates(array)  # which are dates already
+        moments = form.at_once(texts)
+    if moments is None:
+        raise NeedsCareError
+    return moments
 
 
 def _dates(array: Any) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Tables as CSV or TSV with a header.
+"""Tables as CSV or TSV.
 
 A block is read at once by arrow, numbers straight to float64. Only a block in which that fails is read again row by
 row, to name each wrong cell with its line and to keep the other rows.
@@ -6,32 +6,33 @@ row, to name each wrong cell with its line and to keep the other rows.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, line_ends, place_after, record_ends
-from lopsided.streams.cells import FLAG, LABEL, MISSING, NUMBER, CheckedRows, Columns, Expected, parse_number
+from lopsided.streams.cells import FLAG, LABEL, MISSING, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
-from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.csv_header import (
+    Problem,
+    cells_of,
+    column_names,
+    doubt_about_header,
+    numbered_columns,
+    split_header,
+)
+from lopsided.streams.errors import StreamError
 
-_USUAL_DELIMITERS = ",\t;|"
 _STEP = 1 << 20
 _ROWS_OF_AN_INDEX = 1000
-# The csv module's own limit of 128 kB a cell is for programs that trust nobody; blocks are bounded already.
-csv.field_size_limit(1 << 30)
-
-
-_Problem = tuple[str | None, str, str]  # field, rule, got
 
 
 class CsvTable:
-    """One file: its columns, its first rows, and its chunks. `blocks` begin with the header.
+    """One file: its columns, its first rows, and its chunks. `blocks` begin with the header, if there is one.
 
-    A first column without a name is the index that pandas writes unless told otherwise. It is called `index`; where it
-    holds different whole numbers it is an identifier, and not among `columns`, but can be had from `chunks`.
+    Without a header columns are called column_1, column_2 and so on. A first column without a name is the index that
+    pandas writes unless told otherwise. It is called `index`; where it holds different whole numbers it is an
+    identifier, and not among `columns`, but can be had from `chunks`.
     """
 
     format = "csv"
@@ -44,13 +45,21 @@ class CsvTable:
         blocks: Iterator[Block | StreamError],
         delimiter: str,
         going_on: Iterator[Block | StreamError] | None = None,
+        *,
+        has_header: bool = True,
     ) -> None:
         self.name = name
         self.delimiter = delimiter
         self._blocks = blocks
         first = _first_block(name, blocks)
-        self.header, rest = _split_header(first, delimiter)
-        self.all_columns, has_index = _column_names(name, self.header, delimiter)
+        self.header, rest = split_header(first, delimiter)
+        if has_header:
+            self.all_columns, has_index = column_names(name, self.header, delimiter)
+        else:
+            self.all_columns, has_index = numbered_columns(name, self.header, delimiter), False
+            rest = self.header._replace(data=self.header.data + rest.data)
+            self.header = self.header._replace(data=delimiter.join(self.all_columns).encode())
+        self.has_header = has_header
         self._first = rest
         self.columns = self.all_columns[1:] if has_index and self._begins_with_numbers() else self.all_columns
         if going_on is not None:  # the header has been read again, and rows come only behind those read before
@@ -74,13 +83,21 @@ class CsvTable:
                 return self._by_column(rows), True
         return self._by_column(rows), False
 
+    @property
+    def note(self) -> str | None:
+        """What is to be said of a header that looks like a row of data."""
+        if not self.has_header:
+            return None
+        rows = islice(_rows(self._first, self.delimiter), _ROWS_OF_AN_INDEX)
+        return doubt_about_header(self.all_columns, [row for _, _, row, problem in rows if problem is None])
+
     def _begins_with_numbers(self) -> bool:
         """Whether the first rows begin with whole numbers, each with another one."""
         rows = islice(_rows(self._first, self.delimiter), _ROWS_OF_AN_INDEX)
         cells = [row[0].strip() for _, _, row, problem in rows if problem is None and row]
         return len(set(cells)) == len(cells) and all(cell.isascii() and cell.isdigit() for cell in cells)
 
-    def _wrong_length(self, row: list[str]) -> _Problem:
+    def _wrong_length(self, row: list[str]) -> Problem:
         return None, f"must have {len(self.all_columns)} cells as the header has", str(len(row))
 
     def _by_column(self, rows: list[list[str]]) -> dict[str, list[Any]]:
@@ -114,12 +131,13 @@ class CsvTable:
         if b"\0" in block.data:
             raise NeedsCareError
         names = [expectation.name for expectation in expected]
-        types = {e.name: pa.float64() if e.kind == NUMBER else pa.string() for e in expected}
+        types = {e.name: pa.string() if e.is_read_as_text else pa.float64() for e in expected}
         types |= {e.name: pa.dictionary(pa.int32(), pa.string()) for e in expected if e.kind == LABEL}
         types |= {e.name: pa.bool_() for e in expected if e.kind == FLAG}
         table = self._read(block.data, names, types)
         # Arrow knows more spellings of NaN than MISSING has; whether they count is not for it to say.
-        if any(e.kind == NUMBER and pc.any(pc.is_nan(table.column(e.name))).as_py() for e in expected):
+        numbers = [e.name for e in expected if types[e.name] == pa.float64()]
+        if any(pc.any(pc.is_nan(table.column(name))).as_py() for name in numbers):
             raise NeedsCareError
         return Columns({e.name: column_at_once(e, table.column(e.name)) for e in expected}), table.num_rows
 
@@ -188,12 +206,6 @@ class CsvTable:
         return self._read(data, None, {name: pa.string() for name in self.all_columns})
 
 
-def usual_delimiter(start: bytes) -> str:
-    """The most frequent of comma, tab, semicolon and bar in the first line; the comma if there is none."""
-    header = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
-    return max(_USUAL_DELIMITERS, key=header.count)
-
-
 def _put_back(first: Block | StreamError, rest: Iterable[Block | StreamError]) -> Iterator[Block | StreamError]:
     yield first
     yield from rest
@@ -208,61 +220,7 @@ def _first_block(name: str, blocks: Iterator[Block | StreamError]) -> Block:
     raise StreamError(name, None, None, "must have a header and rows of data", "nothing")
 
 
-def _split_header(block: Block, delimiter: str) -> tuple[Block, Block]:
-    """The header with its line number, and the block behind it."""
-    data, line = block.data, block.first_line
-    if line == 1:
-        data = data.removeprefix(BYTE_ORDER_MARK)
-    block_end = block.offset + len(block.data)
-    while True:
-        end = data.find(b"\n") + 1 or len(data)
-        if b'"' in data[:end]:
-            ends = record_ends(data, delimiter)
-            end = int(ends[0]) if ends.size else len(data)
-        header, data = data[:end], data[end:]
-        if header.strip():
-            rest = Block(block.source, line + header.count(b"\n"), data, block_end - len(data))
-            return Block(block.source, line, header, rest.offset - len(header)), rest
-        line += 1
-
-
-def _column_names(source: str, header: Block, delimiter: str) -> tuple[list[str], bool]:
-    """A name for every cell of the header, and whether the first one had none."""
-    number = header.first_line
-    try:
-        text = header.data.decode("utf-8").rstrip("\r\n")
-        if "\0" in text:
-            raise StreamError(source, number, "the header", "must be text without NUL bytes", "one")
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except UnicodeDecodeError as error:
-        got = f"byte 0x{header.data[error.start]:02x} at byte {error.start + 1} of the line"
-        raise StreamError(source, number, "the header", "must be UTF-8 text", got) from error
-    except csv.Error as error:
-        raise StreamError(source, number, "the header", "must be well-formed CSV", f'"{error}"') from error
-    columns = [name.strip() for name in names]
-    if all(parse_number(name) is not None for name in columns):
-        raise StreamError(source, number, "the header", "must name the columns", f"the numbers {quoted(text)}")
-    if len(columns) < 2:
-        rule = f"must name at least two columns, separated by {delimiter!r}"
-        raise StreamError(source, number, "the header", rule, quoted(text))
-    has_index = not columns[0]
-    if has_index:
-        columns[0] = next(name for name in _names_of_an_index() if name not in columns)
-    for position, name in enumerate(columns, start=1):
-        if not name:
-            rule = "must name a column (give it a name, or take the column out)"
-            raise StreamError(source, number, f"header cell {position}", rule, "nothing")
-        if columns.index(name) + 1 < position:
-            raise StreamError(source, number, "the header", "must name each column once", f"{quoted(name)} twice")
-    return columns, has_index
-
-
-def _names_of_an_index() -> Iterator[str]:
-    yield "index"
-    yield from (f"index{number}" for number in count(2))
-
-
-def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str], _Problem | None]]:
+def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str], Problem | None]]:
     """Every record that is not blank: its first line, its bytes, its cells, and what is wrong with it as a text."""
     data = block.data
     start, line = 0, block.first_line
@@ -271,7 +229,7 @@ def _rows(block: Block, delimiter: str) -> Iterator[tuple[int, bytes, list[str],
         start = end
         text = record.rstrip(b"\r\n")
         if text.strip():
-            cells, problem = _cells(text, delimiter)
+            cells, problem = cells_of(text, delimiter)
             yield line, text, cells, problem
         line += record.count(b"\n")
 
@@ -290,21 +248,3 @@ def _ends(data: bytes, delimiter: str) -> list[int]:
     """The end of every record, also of one without a line end."""
     ends: list[int] = record_ends(data, delimiter).tolist() if b'"' in data else line_ends(data)
     return ends if ends and ends[-1] == len(data) else [*ends, len(data)]
-
-
-def _cells(record: bytes, delimiter: str) -> tuple[list[str], _Problem | None]:
-    if b"\0" in record:
-        got = f"one at byte {record.index(0) + 1} of the row"
-        return [], ("the text", "must be text without NUL bytes", got)
-    try:
-        text = record.decode("utf-8")
-    except UnicodeDecodeError as error:
-        got = f"byte 0x{record[error.start]:02x} at byte {error.start + 1} of the row"
-        return [], ("the text", "must be UTF-8 text", got)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
-    except csv.Error as error:
-        return [], (None, "must be well-formed CSV", f'"{error}"')
-    if len(rows) != 1:
-        return [], (None, "must be well-formed CSV", "an end of line outside of quotes")
-    return rows[0], None

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 # A cell or a line can be a whole novel; a message shows its beginning only.
 _LONGEST_QUOTE = 60
 _COLUMNS_SHOWN = 20
+# What a text must be that was read in another encoding than its own.
+UTF_8, NO_NUL = "must be UTF-8 text", "must be text without NUL bytes"
 
 
 class StreamError(ValueError):
@@ -41,7 +43,7 @@ class StreamError(ValueError):
         self.rule = rule
         self.got = got
         self.unit = unit
-        self.argument = argument
+        self.argument = argument or ("encoding" if rule in (UTF_8, NO_NUL) else None)
         self.raw: str | None = None
 
     def __str__(self) -> str:

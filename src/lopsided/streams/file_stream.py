@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 from lopsided.streams.bookmarks import Bookmark, Bookmarks, Place, both_ends, changed, heads_of, key_of, marked
+from lopsided.streams.byte_source import ByteSource
 from lopsided.streams.errors import StreamError
-from lopsided.streams.sources import ByteSource, Sources
+from lopsided.streams.sources import Sources
 
 
 class NothingNewError(Exception):

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, line_ends, place_after
-from lopsided.streams.cells import FLAG, NUMBER, CheckedRows, Columns, Expected
+from lopsided.streams.cells import FLAG, CheckedRows, Columns, Expected
 from lopsided.streams.chunks import Chunk, NeedsCareError, column_at_once
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.labels import Spellings
@@ -92,8 +92,8 @@ class JsonTable:
         import pyarrow as pa
         import pyarrow.json as pajson
 
-        kinds = {NUMBER: pa.float64(), FLAG: pa.bool_()}
-        types = {e.name: kinds.get(e.kind, pa.string()) for e in expected if e.labels is None}
+        types = {e.name: pa.string() if e.is_read_as_text else pa.float64() for e in expected if e.labels is None}
+        types |= {e.name: pa.bool_() for e in expected if e.kind == FLAG}
         types |= {e.name: _type_of_labels(e.labels) for e in expected if e.labels is not None}
         if b"\0" in data:
             raise NeedsCareError

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lopsided.streams.blocks import Block
 from lopsided.streams.cells import parse_number
-from lopsided.streams.errors import StreamError, quoted
+from lopsided.streams.errors import NO_NUL, UTF_8, StreamError, quoted
 from lopsided.streams.labels import Spellings, spelled
 
 if TYPE_CHECKING:
@@ -140,12 +140,12 @@ def _slowly(source: str, line: int, raw: bytes) -> tuple[float, Sequence[tuple[i
     """One row by Python, or what is wrong with it."""
     if b"\0" in raw:
         got = f"one at byte {raw.index(0) + 1} of the line"
-        raise StreamError(source, line, "the text", "must be text without NUL bytes", got)
+        raise StreamError(source, line, "the text", NO_NUL, got)
     try:
         text = raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         got = f"byte 0x{raw[error.start]:02x} at byte {error.start + 1} of the line"
-        raise StreamError(source, line, "the text", "must be UTF-8 text", got) from error
+        raise StreamError(source, line, "the text", UTF_8, got) from error
     row = _QUERY.sub(" ", text.partition("#")[0]).strip()
     if not _ROW.fullmatch(row):
         _raise_for_shape(source, line, row)

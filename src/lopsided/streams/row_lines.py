@@ -16,11 +16,20 @@ from lopsided.streams.sources import Sources
 from lopsided.streams.tables import CSV, LIBSVM
 
 
-def line_of_row(path: str, row: int, file_format: str, delimiter: str = ",") -> int:
+def line_of_row(
+    path: str,
+    row: int,
+    file_format: str,
+    delimiter: str = ",",
+    *,
+    has_header: bool = True,
+    encoding: str | None = None,
+) -> int:
     """The line of a row that is there, counted from 1 without the header, in a CSV, NDJSON or LIBSVM file."""
-    with Sources([path]).open(path) as source:
+    with Sources([path], encoding=encoding).open(path) as source:
         if file_format == CSV:
-            return next(islice(record_lines(cut_at_records(source, delimiter), delimiter), row, None))  # after a header
+            lines = record_lines(cut_at_records(source, delimiter), delimiter)
+            return next(islice(lines, row if has_header else row - 1, None))
         return next(islice(_lines(cut_at_lines(source), has_comments=file_format == LIBSVM), row - 1, None))
 
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from lopsided.streams.blocks import BLOCK_BYTES, cut_at_lines, line_ends
 from lopsided.streams.bookmarks import Bookmark, Bookmarks, Place
+from lopsided.streams.byte_source import ByteSource
 from lopsided.streams.errors import StreamError, quoted
 from lopsided.streams.file_stream import FileStream
 from lopsided.streams.labels import Spellings, spelled
 from lopsided.streams.libsvm import SparseRows, read_blocks
-from lopsided.streams.sources import ByteSource, Sources
+from lopsided.streams.sources import Sources
 from lopsided.streams.tables import LIBSVM, format_of
 
 

@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 from lopsided.streams.blocks import BYTE_ORDER_MARK, Block, cut_at_lines, cut_at_records
 from lopsided.streams.bookmarks import Bookmarks
+from lopsided.streams.byte_source import ARROW_MAGIC, ARROW_STREAM_MAGIC, PARQUET_MAGIC, ByteSource
 from lopsided.streams.cells import Expected
 from lopsided.streams.chunks import Chunk
 from lopsided.streams.errors import StreamError, shown_columns
 from lopsided.streams.file_stream import FileStream
 from lopsided.streams.libsvm import looks_like_libsvm
-from lopsided.streams.sources import ARROW_MAGIC, ARROW_STREAM_MAGIC, PARQUET_MAGIC, ByteSource, Sources
+from lopsided.streams.sources import Sources
 
 FORMATS = CSV, NDJSON, PARQUET, ARROW, LIBSVM = ("csv", "ndjson", "parquet", "arrow", "libsvm")
 HEAD_ROWS = 1000
@@ -26,6 +27,7 @@ _SUFFIXES = {
 }  # fmt: skip
 _COMPRESSED = {".gz", ".zst", ".zstd"}
 _TABBED = {".tsv", ".tab"}
+NUMBERED = re.compile(r"column_[0-9]+")
 _ARRAY = re.compile(rb"\[(?:[\s{\[\]]|$)")  # and not the header [amount],[kind]
 
 
@@ -60,11 +62,12 @@ class TableStream(FileStream):
         *,
         file_format: str | None = None,
         delimiter: str | None = None,
+        has_header: bool = True,
         head_rows: int = HEAD_ROWS,
         bookmarks: Bookmarks | None = None,
     ) -> None:
         super().__init__(sources, bookmarks)
-        self._format, self._delimiter = file_format, delimiter
+        self._format, self._delimiter, self.has_header = file_format, delimiter, has_header
         self._source, self._table = self._as_open_table(self._first())
         try:
             self._look_ahead(head_rows)
@@ -79,10 +82,12 @@ class TableStream(FileStream):
         self.delimiter: str = getattr(self._table, "delimiter", ",")
         self.head: dict[str, list[Any]] = {}
         self.head_problem: StreamError | None = None
+        self.header_note: str | None = None
         self.is_whole = False
         if self.going_on is None:  # whoever goes on knows what the columns are
             self.head, whole = self._table.head(head_rows, look_on=not self._source.may_wait)
             self.head_problem = getattr(self._table, "head_problem", None)
+            self.header_note = getattr(self._table, "note", None)
             self.is_whole = whole and self._next_path is None and not self.sources.follow
 
     def chunks(self, expected: Sequence[Expected]) -> Iterator[Chunk]:
@@ -127,23 +132,25 @@ class TableStream(FileStream):
                 raise StreamError(source.name, None, None, rule, "what looks like it", argument="format")
             rule = f"must be of the same format as {self.sources.paths[0]} (table)"
             raise StreamError(source.name, None, None, rule, "a LIBSVM file")
-        from lopsided.streams.csv_tables import CsvTable, usual_delimiter
+        from lopsided.streams.csv_header import usual_delimiter
+        from lopsided.streams.csv_tables import CsvTable
 
         delimiter = self._delimiter or ("\t" if _suffix(path) in _TABBED else None)
         if delimiter is None:
             delimiter = usual_delimiter(source.beginning)
         blocks = cut_at_records(source, delimiter, lines_before=lines_before)
         if not source.offset:
-            return CsvTable(source.name, blocks, delimiter)
+            return CsvTable(source.name, blocks, delimiter, has_header=self.has_header)
         start = Block(source.name, 1, source.first[: source.first.rfind(b"\n") + 1])
-        return CsvTable(source.name, iter([start]), delimiter, going_on=blocks)
+        return CsvTable(source.name, iter([start]), delimiter, going_on=blocks, has_header=self.has_header)
 
     def _check_columns(self, expected: Sequence[Expected]) -> None:
         here = getattr(self._table, "all_columns", self._table.columns)
         for expectation in expected:
             if expectation.name not in here and self._table.has_fixed_columns:
                 rule = f"must hold the column {expectation.name!r}"
-                raise StreamError(self._table.name, None, None, rule, f"only {shown_columns(here)}")
+                argument = "header" if NUMBERED.fullmatch(expectation.name) else None  # read without one before
+                raise StreamError(self._table.name, None, None, rule, f"only {shown_columns(here)}", argument=argument)
 
 
 def format_of(source: ByteSource, path: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lopsided.encoding import Column, EncodedRows, Schema, SchemaError, TableEncoder, infer_schema
+from lopsided.encoding import Column, EncodedRows, Schema, TableEncoder
 from lopsided.encoding.forms import by_column
-from lopsided.encoding.schema import FLAG, NUMBER
+from lopsided.encoding.inference import Guess, guess_of
+from lopsided.encoding.schema import FLAG, KEY, NUMBER
 from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
 from lopsided.streams import StreamError
 from lopsided.streams.cells import is_missing
@@ -73,12 +74,15 @@ and beside them at most a label called label, class, target or y, got 1: x.
     if isinstance(model, TablePipeline):
         assert model.schema is not None
         return model.schema
-    kinds = {name: _kind(cells) for name, cells in head.items() if name != label}
+    guesses = {name: _guess(cells) for name, cells in head.items() if name != label}
     named = getattr(model, "feature_names_in_", None)
-    names = _columns_of_numbers(model, kinds, source) if named is None else [str(name) for name in named]
-    columns = [Column(name, FLAG if kinds.get(name) == FLAG else NUMBER, required=True) for name in names]
+    if named is None:
+        names = _columns_of_numbers(model, {name: guess.kind for name, guess in guesses.items()}, source)
+    else:
+        names = [str(name) for name in named]
+    columns = [_column_of_numbers(name, guesses.get(name, Guess())) for name in names]
     read = set(names)
-    return Schema(tuple(columns), label, ignored={name: _NOT_READ for name in kinds if name not in read})
+    return Schema(tuple(columns), label, ignored={name: _NOT_READ for name in guesses if name not in read})
 
 
 def encoded_rows(model: Any, rows: Any, source: str = "the rows") -> EncodedRows:
@@ -95,26 +99,32 @@ def encoded_rows(model: Any, rows: Any, source: str = "the rows") -> EncodedRows
     return encoder.matrix(encoder.columns_of(rows)).view(EncodedRows)
 
 
-def _kind(cells: Sequence[Any]) -> str | None:
-    """What the first cells of a column show; None if nothing is there."""
+def _guess(cells: Sequence[Any]) -> Guess:
+    """What the first cells of a column show; no kind if nothing is there."""
     there = [cell for cell in cells if not is_missing(cell)]
     # A data frame of truth becomes words in a CSV file.
     if there and all(isinstance(cell, str) and cell.strip().lower() in _TRUTH for cell in there):
-        return FLAG
-    try:
-        return infer_schema({"cells": cells}).columns[0].kind
-    except SchemaError:
-        return None
+        return Guess(FLAG)
+    guess = guess_of("", cells)
+    # Whoever has learned from arrays has taken identifiers for numbers.
+    is_digits = guess.kind == KEY and all(str(cell).strip().isdigit() for cell in there)
+    return Guess(NUMBER) if is_digits else guess
 
 
-def _columns_of_numbers(model: Any, kinds: Mapping[str, str | None], source: str) -> list[str]:
+def _column_of_numbers(name: str, guess: Guess) -> Column:
+    if guess.kind == FLAG:
+        return Column(name, FLAG, required=True)
+    return Column(name, NUMBER, required=True, form=guess.form if guess.kind == NUMBER else None)
+
+
+def _columns_of_numbers(model: Any, kinds: Mapping[str, str], source: str) -> list[str]:
     """As many columns of numbers as there are features, in the order of the file."""
     wanted = model.n_features_in_
     if not kinds:  # nothing to read, or no longer: whatever the columns are called
         return [f"x{number}" for number in range(wanted)]
     # A file without rows shows no kinds: whatever it holds may be numbers.
     found = [name for name, kind in kinds.items() if kind in (NUMBER, FLAG)] or [
-        name for name, kind in kinds.items() if kind is None
+        name for name, kind in kinds.items() if not kind
     ]
     if len(found) == wanted:
         return found

@@ -117,8 +117,8 @@ class TablePipeline(_FilePipeline):
     """Encodes the columns of a table, scales its numbers, and learns: what `lopsided learn` saves.
 
     Use it for tables with words, dates and missing values; for a matrix of numbers `StreamPipeline` does the same. A
-    missing number becomes the mean of those before it, categories and words are hashed, dates become days, weekday and
-    hour. Only numbers are scaled, each row by what was known before it.
+    missing number becomes the mean of those before it, categories and words are hashed, of dates the hour, weekday and
+    day of month are learned. Only numbers are scaled, each row by what was known before it.
 
     `X` is a data frame, an arrow table, a mapping of columns, a list of mappings, or the columns of a stream's chunk.
     Cost of a row: that of its encoded width, which `n_features_in_` says.
