@@ -64,6 +64,8 @@ def evaluate(
         from lopsided.cli.display import print_table
 
         print_table([row], _columns())
+    if feed.n_blank:
+        click.echo(f"{feed.n_blank:,} rows without a label were scored, and neither learned nor judged", err=True)
     if feed.bad.count:
         click.secho(feed.bad.summary(), fg="yellow", err=True)
     if report is not None:
@@ -100,7 +102,7 @@ def _evaluated(
         is_sparse=feed.is_sparse,
         announce=lambda text: click.echo(text, err=True),
     )
-    history = History(Evaluation(model, classes=classes, delay=delay))
+    history = History(Evaluation(model, classes=classes, delay=delay, unlabelled="skip"))
     row = Row(feed.name, type(ranker).__name__, 0)
     interrupts = Interruptible()
     with LiveTable([row], _columns()):
@@ -145,6 +147,7 @@ def _facts(feed: Feed, files: tuple[str, ...], history: History, row: Row) -> di
             str(negative): row.record.n - row.record.positives,
         },
         "positive": as_json(feed.labels.positive),
+        "blank": feed.n_blank,
         "bad_rows": feed.bad.count,
         "notes": feed.notes,
     }

@@ -1,6 +1,6 @@
 """Imbalanced data to try things on: KEEL, the papers, scikit-learn, synthetic streams, and a folder of your own."""
 
-from lopsided.datasets.catalogue import Available, available, how_to_get_more, load
+from lopsided.datasets.catalogue import Available, available, how_to_get_more, load, set_names
 from lopsided.datasets.dataset import Dataset
 from lopsided.datasets.drifting import abrupt_drift, rotating_hyperplane, xor
 from lopsided.datasets.folder import folder_sets, load_from_folder
@@ -25,6 +25,7 @@ __all__ = [
     "overlapping",
     "paper_sets",
     "rotating_hyperplane",
+    "set_names",
     "transactions",
     "xor",
 ]

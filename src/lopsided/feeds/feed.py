@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.portions import Portion, seconds_of, slices_of
@@ -39,6 +41,7 @@ class Feed:
     n_features : the width of `X`.
     bad : the rows that were left out, counted.
     notes : what was said about the stream on the way.
+    n_blank : rows so far whose label is not known: NaN in `y`, which a learner scores and does not learn.
     """
 
     stream: Any
@@ -52,6 +55,7 @@ class Feed:
     from_start: bool = False
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
+    n_blank: int = 0
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -144,7 +148,13 @@ class Feed:
         return self.earlier.updated(new, from_start=self.from_start)
 
     def _signed(self, signs: Any) -> Signs | None:
-        return None if self.labels is None else Signs.of(signs, self.labels.labels)
+        if self.labels is None:
+            return None
+        blank = int(np.count_nonzero(np.isnan(signs)))
+        if blank and not self.n_blank:
+            self.note("rows without a label are scored, and not learned", argument="blank")
+        self.n_blank += blank
+        return Signs.of(signs, self.labels.labels)
 
     def _note_beyond(self, count: int) -> None:
         if count and not self.n_beyond:

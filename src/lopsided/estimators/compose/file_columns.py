@@ -71,8 +71,7 @@ def schema_for(model: Any, head: Mapping[str, Sequence[Any]], source: str, *, la
 and beside them at most a label called label, class, target or y, got 1: x.
     """
     if isinstance(model, TablePipeline):
-        assert model.schema is not None
-        return model.schema
+        return model.schema_
     kinds = {name: _kind(cells) for name, cells in head.items() if name != label}
     named = getattr(model, "feature_names_in_", None)
     names = _columns_of_numbers(model, kinds, source) if named is None else [str(name) for name in named]
