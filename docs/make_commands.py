@@ -57,6 +57,16 @@ What a column is is found in the first 1,000 rows, printed, saved with the model
 A number, flag or date that was missing in the first rows gets a column that says when it is missing. Values not seen before
 are hashed like all others. `--kind`, `--ignore` and `--width` overrule these rules.
 
+## Labels
+
+The positive label is 1 where the labels are 0 and 1 or -1 and 1, true where they are true and false, and else the rarer one of
+the first 1,000 rows; every command says which it took, and says so too if that one is common. `--positive VALUE` names another,
+against all others.
+
+An empty label (also NA, N/A, NaN, null) is one that is not known yet: the row is scored, and neither learned nor judged, and how
+many there were is said at the end. `--blank negative` takes such rows for negative, `--blank error` for bad rows. A label that is
+known to come later is for `--delay`.
+
 ## Bad rows
 
 A row with a wrong number of cells, a cell that is not what its column must hold, or a label that is neither of the two, is
@@ -80,7 +90,8 @@ kind = {zip = "category"}
 output = "fraud.lopsided"
 ```
 
-`lopsided completion bash` (zsh, fish) prints what a shell needs to complete commands and options.
+`lopsided completion bash` (zsh, fish) prints what a shell needs to complete commands, options, and the names of learners
+and data sets.
 """
 
 
@@ -90,7 +101,7 @@ def option_line(option: click.Option) -> str:
     default = ""
     if option.show_default and option.default not in (None, ()):
         default = f" Default: {option.default}."
-    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION")
+    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION").replace("FILE|DIR", "FILE\\|DIR")
 
 
 def _type(option: click.Option) -> str:
