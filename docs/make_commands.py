@@ -101,7 +101,9 @@ def option_line(option: click.Option) -> str:
     default = ""
     if option.show_default and option.default not in (None, ()):
         default = f" Default: {option.default}."
-    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION").replace("FILE|DIR", "FILE\\|DIR")
+    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION").replace(
+        "FILE|DIR", "FILE\\|DIR"
+    )
 
 
 def _type(option: click.Option) -> str:

@@ -147,3 +147,11 @@ def test_tables_with_words_are_compared_from_a_file_or_a_folder(lopsided, refuse
     again = lopsided("compare", "koil", "--data", folder, "--json")
     assert json.loads(again.stdout)["results"][0]["auroc"] == results[0]["auroc"]
     assert "Missing option '--on', or --data" in refused("compare", "koil")
+
+
+def test_the_label_of_a_table_to_compare_can_be_named(lopsided, refused, payments):
+    named = lopsided("compare", "opauc", "--data", payments, "--label", "country", "--positive", "XX", "--json")
+    assert named.returncode == 0, named.stderr
+    assert "label column country, positive label XX (against all others)" in named.stderr
+    sentence = refused("compare", "opauc", "--data", payments, "--label", "land")
+    assert "must be one of the columns id, amount, country, when, kind, got 'land'" in sentence

@@ -164,3 +164,10 @@ def test_a_mixed_frame_for_a_plain_learner_is_told_the_column_and_what_takes_it(
         lp.KOIL().fit(mixed, y)
     assert str(refused.value) == sentence
     lp.TablePipeline(learner=lp.KOIL()).fit(mixed, y)
+
+
+def test_late_labels_of_a_table_without_a_schema(columns, labels):
+    rows = pd.DataFrame(columns)
+    late, expected = small(), small(schema=infer_schema(columns))
+    scores = lp.late.LateLearner(late, delay=5).progressive_scores(rows, labels)
+    np.testing.assert_array_equal(lp.late.LateLearner(expected, delay=5).progressive_scores(rows, labels), scores)

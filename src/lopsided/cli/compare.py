@@ -22,6 +22,8 @@ from lopsided.cli.options import with_force
     help="Data sets by name, separated by commas (see `lopsided datasets`). Default: all of --data.",
 )
 @click.option("--data", type=click.Path(), metavar="FILE|DIR", help="A file of your own, or a folder of such.")
+@click.option("--label", metavar="COL", help="Label column of --data. Default: label, class, target, y, or the last.")
+@click.option("--positive", metavar="VALUE", help="The positive label of --data. Default: as in `lopsided learn`.")
 @click.option("--with", "others", help="Competitors: sgd, arf, hoeffding, vw, lightgbm, separated by commas, or all.")
 @click.option("--rows", type=click.IntRange(2), help="Only the first rows of each set.")
 @click.option(
@@ -44,6 +46,8 @@ def compare(
     learners: tuple[str, ...],
     sets: str | None,
     data: str | None,
+    label: str | None,
+    positive: str | None,
     others: str | None,
     rows: int | None,
     runs: int,
@@ -88,13 +92,14 @@ def compare(
     if not streams:
         raise click.UsageError(f"The option --on needs the name of at least one data set, got {sets or data!r}")
     for name in streams:
-        dataset = load(name, data=data)
+        dataset = load(name, data=data, label=label, positive=positive)
         if name in own:  # what is guessed is said
             click.echo(f"{name}: {dataset.n_features:,} features, {dataset.description}", err=True)
     if output is not None:
         _make_folder(Path(output))
         check_folder("--output", output, NAME, force=force)
-    table = contest(_entrants(learners), rivals, streams, data=data, runs=runs, rows=rows, seed=seed, jobs=jobs)
+    own_sets = {"data": data, "label": label, "positive": positive}
+    table = contest(_entrants(learners), rivals, streams, **own_sets, runs=runs, rows=rows, seed=seed, jobs=jobs)
     log = RunLog(None if output is None else Path(output) / f"{NAME}.jsonl")
     wanted = [(name, method) for name in streams for method in table.methods(name)]
     failed = []
@@ -115,7 +120,16 @@ def compare(
             where = f"{result['learner']} on {result['set']}"
             click.secho(f"{where} diverges: {result['diverged']:,} steps were left out", fg="yellow", err=True)
     if output is not None:
-        options = {"--on": sets, "--data": data, "--with": others, "--rows": rows, "--runs": runs, "--seed": seed}
+        options = {
+            "--on": sets,
+            "--data": data,
+            "--label": label,
+            "--positive": positive,
+            "--with": others,
+            "--rows": rows,
+            "--runs": runs,
+            "--seed": seed,
+        }
         given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
         command = shlex.join(["lopsided", "compare", *learners, *given])
         paths = written_contest(table, log, failed, Path(output), command)

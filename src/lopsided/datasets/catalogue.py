@@ -41,10 +41,13 @@ class Available:
     source: str
 
 
-def load(name: str, *, data: str | Path | None = None) -> Dataset:
+def load(
+    name: str, *, data: str | Path | None = None, label: str | None = None, positive: str | None = None
+) -> Dataset:
     """A data set by its name: from the folder `data` if it is there, else a synthetic, published, bundled or KEEL one.
 
-    Nothing is ever downloaded. See `available` for the names.
+    Nothing is ever downloaded. See `available` for the names. `data` may also be a file; `label` and `positive` are for
+    sets that are found there.
 
     >>> load("breast_cancer")
     Dataset('breast_cancer', n_rows=569, n_features=30, ratio=1.684)
@@ -52,7 +55,7 @@ def load(name: str, *, data: str | Path | None = None) -> Dataset:
     (Dataset('heart', n_rows=270, n_features=13, ratio=1.25), Dataset('yeast4', n_rows=1484, n_features=8, ratio=28.1))
     """
     if data is not None and name.removesuffix("+test") in folder_sets(data):
-        return load_from_folder(data, name)
+        return load_from_folder(data, name, label=label, positive=positive)
     if name in _SYNTHETIC:
         return _SYNTHETIC[name]()
     if name == "breast_cancer" or _DIGIT.fullmatch(name):

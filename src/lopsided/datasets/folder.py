@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 from lopsided.datasets.dataset import Dataset
 from lopsided.datasets.tables import load_table
 from lopsided.streams import Sources, open_stream
-from lopsided.streams.labels import positive_of
+from lopsided.streams.labels import positive_of, spelled
 from lopsided.streams.tables import LIBSVM, format_of
 
 _SUFFIXES = (".npz", ".libsvm", ".svm", ".svmlight", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
@@ -42,8 +42,10 @@ def folder_sets(folder: str | Path) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def load_from_folder(folder: str | Path, name: str) -> Dataset:
-    """One set of a folder, or of a file.
+def load_from_folder(
+    folder: str | Path, name: str, *, label: str | None = None, positive: str | None = None
+) -> Dataset:
+    """One set of a folder, or of a file; `label` and `positive` say which they are where that is not what is found.
 
     An npz file holds `X` (rows x features) or the parts of a CSR matrix (`data`, `indices`, `indptr`, `shape`), and `y`
     with two labels; 1 of 0 and 1 or -1 and 1, else the rarer one is the class that matters, here as in all files. It
@@ -54,16 +56,24 @@ def load_from_folder(folder: str | Path, name: str) -> Dataset:
     """
     sets = folder_sets(folder)
     if name.endswith("+test") and {name[:-5], f"{name[:-5]}_test"} <= set(sets):
-        return _joined(load_from_folder(folder, name[:-5]), load_from_folder(folder, f"{name[:-5]}_test"))
+        parts = [sets[name[:-5]], sets[f"{name[:-5]}_test"]]
+        if all(map(_is_table, parts)):
+            return load_table(parts, name[:-5], label=label, positive=positive)
+        return _joined(*(load_from_folder(folder, part.stem, positive=positive) for part in parts))
     if name not in sets:
         known = ", ".join(sets) or "none"
         raise ValueError(f"The name of a set in {folder} must be one of those there ({known}), got {name!r}.")
     path = sets[name]
+    if _is_table(path):
+        return load_table([path], name, label=label, positive=positive)
+    return _from_npz(path, name, positive) if path.suffix == ".npz" else _from_libsvm(path, name, positive)
+
+
+def _is_table(path: Path) -> bool:
     if path.suffix == ".npz":
-        return _from_npz(path, name)
+        return False
     with Sources([str(path)]).open(str(path)) as source:
-        is_sparse = format_of(source, str(path)) == LIBSVM
-    return _from_libsvm(path, name) if is_sparse else load_table(path, name)
+        return format_of(source, str(path)) != LIBSVM
 
 
 def _joined(train: Dataset, test: Dataset) -> Dataset:
@@ -77,7 +87,7 @@ def _is_set(path: Path) -> bool:
         return "y" in arrays.files and ("X" in arrays.files or "indptr" in arrays.files)
 
 
-def _from_npz(path: Path, name: str) -> Dataset:
+def _from_npz(path: Path, name: str, positive: str | None) -> Dataset:
     with np.load(path) as file:  # never pickle: numpy refuses objects unless asked
         parts = {key: file[key] for key in file.files}
     X: Any
@@ -88,7 +98,7 @@ def _from_npz(path: Path, name: str) -> Dataset:
         X = csr_array(content, shape=tuple(parts["shape"].tolist()))
     else:
         raise ValueError(f"The file {path} must hold {_NEEDED}, got {', '.join(sorted(parts))}.")
-    y, words = _signs(path, parts["y"])
+    y, words = _signs(path, parts["y"], positive)
     return Dataset(
         name=name,
         X=X,
@@ -102,11 +112,11 @@ def _from_npz(path: Path, name: str) -> Dataset:
     )
 
 
-def _from_libsvm(path: Path, name: str) -> Dataset:
+def _from_libsvm(path: Path, name: str, positive: str | None) -> Dataset:
     batches = list(open_stream(path))
     X: Any = csr_array(vstack([batch.X for batch in batches]))
     names = [f"x{position}" for position in range(1, X.shape[1] + 1)]
-    y, words = _signs(path, np.concatenate([batch.y for batch in batches]))
+    y, words = _signs(path, np.concatenate([batch.y for batch in batches]), positive)
     folds, inner = _digits(path.with_name(f"{name}{_FOLDS}")), _digits(path.with_name(f"{name}{_INNER_FOLDS}"))
     if folds is not None:
         X = X.toarray()
@@ -124,12 +134,16 @@ def _digits(path: Path) -> NDArray[np.int64] | None:
     return np.where(by_position == 0, 0, by_position - ord("0"))
 
 
-def _signs(path: Path, y: NDArray[Any]) -> tuple[NDArray[np.int64], str]:
+def _signs(path: Path, y: NDArray[Any], named: str | None) -> tuple[NDArray[np.int64], str]:
     """1 for the positive label and 0 for the other, and which these are."""
     labels, counts = np.unique(y, return_counts=True)
     if labels.size != 2:
         raise ValueError(f"The labels in {path} must be two, got {labels[:5].tolist()}.")
     positive = positive_of(dict(zip(labels.tolist(), counts.tolist(), strict=True)))
+    if named is not None:
+        positive = next((label for label in labels.tolist() if spelled(label) == spelled(named)), None)
+        if positive is None:
+            raise ValueError(f"The positive label of {path} must be one of {labels.tolist()}, got {named!r}.")
     negative = next(label for label in labels.tolist() if label != positive)
     return (y == positive).astype(np.int64), f"positive label {positive} (against {negative})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,33 +15,38 @@ from lopsided.streams.labelled import label_column
 from lopsided.streams.labels import spelled
 
 
-def load_table(path: Path, name: str) -> Dataset:
+def load_table(paths: Sequence[Path], name: str, *, label: str | None = None, positive: str | None = None) -> Dataset:
     """A table with a label, as `lopsided learn` would read it; rows without a label are left out.
 
-    A missing number is the mean of those before it, as in a `TablePipeline`.
+    A missing number is the mean of those before it, as in a `TablePipeline`. Of several files, read one after the
+    other, the first tells what the columns are, and is what `n_train` counts.
     """
-    with TableStream(Sources([str(path)])) as stream:
+    first = str(paths[0])
+    with TableStream(Sources([str(path) for path in paths])) as stream:
         if stream.head_problem is not None:
             raise stream.head_problem
-        label = label_column(stream.columns, None, stream.name)
-        schema = infer_schema(stream.head, label=label)
-        seen = [spelled(value) for value in stream.head[label] if value is not None]
-        labels = find_labels(seen, None, source=stream.name, column=label, complete=stream.is_whole)
+        column = label_column(stream.columns, label, first)
+        schema = infer_schema(stream.head, label=column)
+        seen = [spelled(value) for value in stream.head[column] if value is not None]
+        labels = find_labels(seen, positive, source=first, column=column, complete=stream.is_whole)
         encoder = TableEncoder(schema)
-        rows, signs = [np.zeros((0, encoder.width))], [np.zeros(0)]
+        rows, signs, n_first = [np.zeros((0, encoder.width))], [np.zeros(0)], 0
         for chunk in stream.chunks(encoder.expected(labels)):
             if chunk.bad:
                 raise chunk.bad[0]
             rows.append(encoder.matrix(chunk.columns))
-            signs.append(chunk.columns[label])
+            signs.append(chunk.columns[column])
+            n_first += int(np.count_nonzero(~np.isnan(signs[-1]))) if chunk.source == first else 0
     X, y = np.concatenate(rows), np.concatenate(signs)
     known = ~np.isnan(y)
     X, y = np.ascontiguousarray(X[known]), y[known]
     if np.unique(y).size != 2:
-        raise StreamError(str(path), None, f"the label column {label!r}", "must hold two different labels", "one label")
+        raise StreamError(first, None, f"the label column {column!r}", "must hold two different labels", "one label")
     fill_missing(X, np.zeros(encoder.n_numbers, dtype=np.int64), np.zeros(encoder.n_numbers), True)
     other = "all others" if labels.negative is None else labels.negative
-    words = f"encoded by its first rows, positive label {labels.positive} (against {other})"
+    words = f"label column {column}, positive label {labels.positive} (against {other})"
     blank = int(np.count_nonzero(~known))
     words += f", {blank:,} rows without a label left out" if blank else ""
-    return Dataset(name, X, (y > 0).astype(np.int64), encoder.names, str(path), words)
+    source = ", then ".join(map(str, paths))
+    n_train = n_first if len(paths) > 1 else None
+    return Dataset(name, X, (y > 0).astype(np.int64), encoder.names, source, words, n_train=n_train)
