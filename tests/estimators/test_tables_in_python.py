@@ -89,6 +89,7 @@ def test_fit_finds_the_schema_anew_and_a_refused_batch_leaves_it(columns, labels
     assert model.schema_ is known
     np.testing.assert_array_equal(model.decision_function(columns), scores)
     assert [column.name for column in model.fit({"other": np.arange(N)}, labels).schema_.columns] == ["other"]
+    assert model.set_params(schema=known).fit(columns, labels).schema_ is known
 
 
 def test_a_single_first_row_leaves_room_for_what_it_does_not_show():

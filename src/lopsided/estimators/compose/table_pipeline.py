@@ -129,9 +129,9 @@ class TablePipeline(_FilePipeline):
     columns of a stream's chunk. A key that a row, a mapping, does not have is a missing value. Cost of a row: that of
     its encoded width, which `n_features_in_` says.
 
-    Without a schema the first rows that it sees tell what the columns are, 1,000 of them at most, and `print(
-    model.schema_)` says what was found. A first batch of some hundred rows tells more than a single one: from there on,
-    and with a schema from the start, a batch equals the loop of its rows.
+    Without a schema the first rows that it sees tell what the columns are, 1,000 of them at most; `schema_` says what
+    was found. A first batch of some hundred rows tells more than a single one: from there on, and with a schema from
+    the start, a batch equals the loop of its rows.
 
     Parameters
     ----------
@@ -218,14 +218,17 @@ class TablePipeline(_FilePipeline):
     def encoder_(self) -> TableEncoder:
         """How columns become numbers."""
         encoder: TableEncoder | None = self.__dict__.get("_encoder")
-        if encoder is None or encoder.schema is not self.schema_:
+        schema = self.schema if self._found is None else self._found
+        if encoder is None or encoder.schema is not schema:
             encoder = self._encoder = TableEncoder(self.schema_)
         return encoder
 
     # ---------------------------------------------------------------- the door
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
-        if first and self.schema is None and (self._started or self._found is None):
+        if first and self.schema is not None:
+            self._found = self._n_columns = None
+        elif first and (self._started or self._found is None):
             self._find_schema(X)
         matrix = self._matrix(X)
         if first:
