@@ -70,6 +70,16 @@ A moment itself is never learned from, because those of the rows to be scored li
 as a feature says `--kind when=age`: the days since the first one, scaled, beside the circles. A column that is mostly numbers, with
 words between them, is taken as a category, and reported.
 
+## Labels
+
+The positive label is 1 where the labels are 0 and 1 or -1 and 1, true where they are true and false, and else the rarer one of
+the first 1,000 rows; every command says which it took, and says so too if that one is common. `--positive VALUE` names another,
+against all others.
+
+An empty label (also NA, N/A, NaN, null) is one that is not known yet: the row is scored, and neither learned nor judged, and how
+many there were is said at the end. `--blank negative` takes such rows for negative, `--blank error` for bad rows. A label that is
+known to come later is for `--delay`.
+
 ## Bad rows
 
 A row with a wrong number of cells, a cell that is not what its column must hold, or a label that is neither of the two, is
@@ -93,7 +103,8 @@ kind = {zip = "category"}
 output = "fraud.lopsided"
 ```
 
-`lopsided completion bash` (zsh, fish) prints what a shell needs to complete commands and options.
+`lopsided completion bash` (zsh, fish) prints what a shell needs to complete commands, options, and the names of learners
+and data sets.
 """
 
 
@@ -103,7 +114,9 @@ def option_line(option: click.Option) -> str:
     default = ""
     if option.show_default and option.default not in (None, ()):
         default = f" Default: {option.default}."
-    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION")
+    return f"| {names}{value} | {option.help}{default} |".replace("|DURATION", "\\|DURATION").replace(
+        "FILE|DIR", "FILE\\|DIR"
+    )
 
 
 def _type(option: click.Option) -> str:

@@ -1,6 +1,6 @@
 """The pictures of docs/rare-events.md, from real runs: what the sample keeps, and who answers when.
 
-    python docs/make_rare_pictures.py
+python docs/make_rare_pictures.py
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import lopsided as lp
 from lopsided.datasets import abrupt_drift, xor
 
 matplotlib.use("svg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
 HERE = Path(__file__).parent / "pictures"
 BLUE, RED, GREY = "#4477aa", "#cc3311", "#999999"
@@ -54,7 +54,12 @@ def who_answers() -> None:
     figure, axis = plt.subplots(figsize=(8, 2.8))
     long = (1.0 - shares) * (1.0 - np.array(trees))
     axis.stackplot(
-        rows, long, (1.0 - shares) * np.array(trees), shares, colors=[BLUE, GREY, RED], labels=["ranker", "trees", "short memory"]
+        rows,
+        long,
+        (1.0 - shares) * np.array(trees),
+        shares,
+        colors=[BLUE, GREY, RED],
+        labels=["ranker", "trees", "short memory"],
     )
     axis.axvline(stream.n_rows // 2, color="black", linewidth=1, linestyle=":")
     axis.text(stream.n_rows // 2, 1.02, "the classes change places", ha="center")

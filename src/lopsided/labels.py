@@ -20,7 +20,8 @@ class LabelError(ValueError):
 class LabelMap:
     """Two classes, sorted, and which of them is the rare one.
 
-    `settled` is False while only a 1 has been seen whose partner may turn out to be 0 or -1.
+    `settled` is False while only a 1 has been seen whose partner may turn out to be 0 or -1. `is_told` says that
+    somebody named the rare one; else it is the larger one, which may turn out to be common.
 
     >>> labels = LabelMap(np.array(["fraud", "ok"]), "fraud")
     >>> labels.signs(np.array(["ok", "fraud"])).tolist(), labels.names(np.array([True, False])).tolist()
@@ -30,6 +31,7 @@ class LabelMap:
     def __init__(self, classes: npt.NDArray[Any], pos_label: Any = None, *, settled: bool = True) -> None:
         self.classes = classes
         self.settled = settled
+        self.is_told = pos_label is not None
         if pos_label is not None and pos_label not in classes.tolist():
             raise LabelError(
                 f"The 'pos_label' parameter must be one of the labels {classes.tolist()}. Got {pos_label!r} instead."

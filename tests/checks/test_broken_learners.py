@@ -130,6 +130,13 @@ class DecidesElsewhere(lp.OnlinePerceptron):
         return np.where(self.raw_scores(X) > 0.7, 1, 0)
 
 
+class RemembersByTheRule(lp.OnlinePerceptron):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if self.threshold != "zero":
+            return super().partial_fit(X, y, classes, sample_weight)
+        return self.learn_many(X, y, scores=np.full(len(y), np.nan), classes=classes, sample_weight=sample_weight)
+
+
 class ScoresOneElsewhere(lp.OnlinePerceptron):
     def score_one(self, x):
         return super().score_one(x) + 1e-6
@@ -230,6 +237,7 @@ BROKEN = {
     checks.check_missing_values: [ScoresWhatIsMissing],
     checks.check_asking_changes_nothing: [LearnsWhenAsked],
     checks.check_answers_agree: [TurnsProbabilities, DecidesElsewhere],
+    checks.check_threshold_changes_decisions_only: [RemembersByTheRule],
     checks.check_single_answers_agree: [ScoresOneElsewhere],
     checks.check_any_two_labels: [AnswersObjects],
     checks.check_rare_class_can_be_named: [IgnoresTheRareClass],

@@ -27,14 +27,14 @@ def test_the_sets_are_listed_with_a_way_to_more(lopsided, folder):
 
 
 def test_a_file_that_is_no_set_does_not_hide_the_others(lopsided, folder):
-    (folder / "people.csv").write_text("name,age,y\nAda,36,1\nBob,40,0\n")
+    (folder / "people.csv").write_text("name,age,y\nAda,36,1\nBob,0\n")
     (folder / "yeast4.csv").write_text("a,y\n1,1\n1,1\n")  # in place of the one that everybody has
     listed = json.loads(lopsided("datasets", "--data", folder, "--json").stdout)
     families = {one["name"]: one["family"] for one in listed["sets"]}
     assert families["s4"] == "folder" and families["four_clusters"] == "synthetic" and "yeast4" not in families
     assert set(listed["left_out"]) == {"people", "yeast4"}
     words = " ".join(lopsided("datasets", "--data", folder).stdout.split())
-    assert "people is left out: Column 'name' in line 2 of " in words
+    assert "people is left out: The row in line 3 of " in words
 
 
 def test_learners_and_competitors_are_compared_on_the_same_rows(lopsided):
@@ -132,3 +132,26 @@ def test_a_table_that_is_not_known_or_has_no_set_here_is_refused(refused):
     assert sentence.startswith("The table to reproduce must be one of koil-3.2, ") and sentence.endswith("got 'nope'.")
     assert "none is at hand without --data" in refused("reproduce", "koil-3.2")
     assert "needs the log" in refused("reproduce", "koil-3.2", "--pages")
+
+
+def test_tables_with_words_are_compared_from_a_file_or_a_folder(lopsided, refused, payments, tmp_path):
+    done = lopsided("compare", "koil", "--data", payments, "--with", "sgd", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "payments: " in done.stderr and "positive label bad (against ok)" in done.stderr
+    results = json.loads(done.stdout)["results"]
+    assert [(result["learner"], result["set"]) for result in results] == [("koil", "payments"), ("sgd", "payments")]
+    assert results[0]["auroc"] > 0.8
+    folder = tmp_path / "data"
+    folder.mkdir()
+    payments.rename(folder / "payments.csv")
+    again = lopsided("compare", "koil", "--data", folder, "--json")
+    assert json.loads(again.stdout)["results"][0]["auroc"] == results[0]["auroc"]
+    assert "Missing option '--on', or --data" in refused("compare", "koil")
+
+
+def test_the_label_of_a_table_to_compare_can_be_named(lopsided, refused, payments):
+    named = lopsided("compare", "opauc", "--data", payments, "--label", "country", "--positive", "XX", "--json")
+    assert named.returncode == 0, named.stderr
+    assert "label column country, positive label XX (against all others)" in named.stderr
+    sentence = refused("compare", "opauc", "--data", payments, "--label", "land")
+    assert "must be one of the columns id, amount, country, when, kind, got 'land'" in sentence

@@ -119,7 +119,7 @@ def test_explain_on_a_linear_model_names_features(lopsided, payments, tmp_path):
         (["explain", "m", "payments.csv"], "Missing option '--row'"),
         (["explain", "m", "payments.csv", "--row", 401], "payments.csv must have 401 rows, got 400"),
         (["explain", "m", "{oops}"], "must be a JSON object, got '{oops}'"),
-        (["explain", "m", '{"amount": 1}'], "table must hold the column 'country', got only amount"),
+        (["explain", "m", '{"sum": 1}'], "table must hold the column 'amount', got only sum"),
         (["explain", "m", '{"amount": "x", "country": "NO"}'], "Column 'amount' of the row to explain must be a"),
         (["explain", "vote", "payments.csv", "--row", 1], "BOMKC, whose score is made otherwise"),
         (["inspect", "payments.csv"], "must be a model written by lopsided's save"),

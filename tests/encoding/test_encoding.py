@@ -189,7 +189,7 @@ def test_a_bad_table_changes_nothing(change, sentence):
 
 def test_parameters_are_checked():
     for model, sentence in [
-        (lp.TablePipeline(), "'schema' parameter of TablePipeline must be a Schema"),
+        (lp.TablePipeline("amount"), "'schema' parameter of TablePipeline must be a Schema, or None"),
         (lp.TablePipeline(Schema((Column("a", "number"),)), "log"), "must be an OnlineScaler or 'none'"),
         (lp.SparsePipeline(2), "'first_index' parameter of SparsePipeline must be 0 or 1"),
     ]:

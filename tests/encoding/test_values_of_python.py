@@ -52,8 +52,9 @@ def test_other_kinds_of_cells():
     assert [flag_of(cell) for cell in (" TRUE", "False", np.bool_(False), "1", 0)] == [1, 0, 0, 1, 0]
     labels = Spellings(positive=1, negative=None)
     assert sign_of(np.float32(1), labels) == 1 and sign_of(np.int64(0), labels) == -1
+    assert np.isnan(sign_of(pd.NA, labels)) and sign_of(pd.NA, Spellings(1, None, "negative")) == -1
     with pytest.raises(WrongCellError):
-        sign_of(pd.NA, labels)
+        sign_of(pd.NA, Spellings(1, None, "error"))
 
 
 def frame(n=60):

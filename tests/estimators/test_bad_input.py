@@ -235,7 +235,7 @@ def test_a_series_must_have_the_names_of_the_features():
 
 def test_a_rare_class_that_is_the_common_one_is_told():
     words = np.where(Y == 1, "bad", "good")
-    with pytest.warns(UserWarning, match=r"rare class is taken to be 'good'.* 'pos_label'"):
+    with pytest.warns(UserWarning, match=r"positive label is taken to be 'good'.* 'pos_label'"):
         lp.KOIL().fit(X, words)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -56,10 +56,22 @@ def test_batches_and_single_examples_skip_the_same(learner, scaled, stream):
 
 
 @samplers
-def test_a_threshold_that_is_kept_online_sees_every_score(learner, stream):
+def test_what_is_remembered_does_not_depend_on_the_rule_of_the_threshold(learner, stream):
     X, y = stream
-    kept = clone(learner).set_params(threshold="f1").fit(X, y)
-    assert kept._memory.counts.sum() == y.size
+    plain = clone(learner).fit(X, y)
+    for rule in ("f1", "rate:0.2", 0.3):
+        other = clone(learner).set_params(threshold=rule).fit(X, y)
+        assert np.array_equal(other.predict_proba(X), plain.predict_proba(X))
+        assert np.array_equal(other._memory.counts, plain._memory.counts)
+
+
+def test_a_full_budget_goes_on_looking_at_its_scores(stream):
+    X, y = stream
+    learner = SPA(budget=1, sampling_scale=1.0, threshold="rate:0.2", random_state=0).fit(X, y)
+    assert learner.n_support_ == 1
+    known = learner._memory.counts.sum()
+    learner.partial_fit(X, y)
+    assert y.size / 32 < learner._memory.counts.sum() - known < y.size / 8
 
 
 def test_every_example_is_scored_until_enough_of_the_rare_class_are_known(stream):

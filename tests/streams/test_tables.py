@@ -18,7 +18,7 @@ from lopsided.streams import Expected, Sources, Spellings, StreamError, TableStr
 from lopsided.streams.blocks import Block, cut_at_records
 from lopsided.streams.cells import MISSING, parse_number
 
-LABELS = Spellings(positive="bad", negative="good")
+LABELS = Spellings(positive="bad", negative="good", blank="error")
 EXPECTED = [
     Expected("amount", "number"),
     Expected("word", "text"),

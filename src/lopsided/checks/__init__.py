@@ -18,6 +18,7 @@ from lopsided.checks.answering import (
     check_rare_class_can_be_named,
     check_signs_are_labels,
     check_single_answers_agree,
+    check_threshold_changes_decisions_only,
 )
 from lopsided.checks.keeping import (
     check_bytes,
@@ -86,6 +87,7 @@ __all__ = [
     "check_signs_are_labels",
     "check_single_answers_agree",
     "check_sparse_equals_dense",
+    "check_threshold_changes_decisions_only",
     "check_too_early",
     "check_zero_weight_is_no_row",
 ]

@@ -15,6 +15,8 @@ from lopsided.checks.subject import (
     stream_for,
 )
 
+_ROUNDS = 8  # of the stream, by which a learner that leaves rows unscored has begun to
+
 
 def check_asking_changes_nothing(learner: Any) -> None:
     """Scores, labels, probabilities and answers may be asked for at any time: the model stays as it was."""
@@ -51,6 +53,26 @@ def check_answers_agree(learner: Any) -> None:
     order = np.argsort(raw, kind="stable")
     rising = np.diff(probabilities[order, rare])[np.diff(raw[order]) > 1e-6 * max(1.0, np.ptp(raw))]
     ensure((rising > 0.0).all(), "A higher score must have a higher probability.")
+
+
+def check_threshold_changes_decisions_only(learner: Any) -> None:
+    """Whatever rule finds the threshold, scores and probabilities are the same, for many rows and for one."""
+    stream = stream_for(learner)
+    stream.X = np.tile(stream.X, (_ROUNDS, 1))
+    stream.y = (stream.X[:, 0] > 0.0).astype(int)  # as many of either class, so that enough are known of both
+    stream.y[:2] = 0, 1
+    n_rows, models = len(stream.y), []
+    for rule in ("zero", "f1"):
+        models.append(learned(_with(fresh(learner), "threshold", rule), stream, n_rows - 30))
+        for t in range(n_rows - 30, n_rows):
+            models[-1].learn_one(stream.row(t), stream.y[t])
+    rows, plain = stream_for(learner).rows(), models[0]
+    for model in models[1:]:
+        rule = model.threshold_rule_
+        sentence = f"The threshold {rule!r} must leave the scores as they are."
+        ensure_same_scores(model.raw_scores(rows), plain.raw_scores(rows), sentence)
+        sentence = f"The threshold {rule!r} must leave the probabilities as they are."
+        ensure_same_scores(model.predict_proba(rows), plain.predict_proba(rows), sentence)
 
 
 def check_single_answers_agree(learner: Any) -> None:
@@ -93,7 +115,7 @@ def check_rare_class_can_be_named(learner: Any) -> None:
     stream, turned = stream_for(learner), stream_for(learner)
     turned.y = 1 - stream.y
     plain = learned(fresh(learner), stream)
-    named = learned(_with_rare_class(fresh(learner), 0), turned)
+    named = learned(_with(fresh(learner), "pos_label", 0), turned)
     ensure(named.positive_label_ == 0, f"'positive_label_' must be 0 with pos_label=0. Got {named.positive_label_!r}.")
     rows, sentence = stream.rows(), "Scores must rise towards the class that 'pos_label' names."
     ensure_same_scores(named.raw_scores(rows), plain.raw_scores(rows), sentence)
@@ -102,9 +124,10 @@ def check_rare_class_can_be_named(learner: Any) -> None:
     ensure(exchanged, "Columns of 'predict_proba' must stand in the order of 'classes_'.")
 
 
-def _with_rare_class(learner: Any, label: Any) -> Any:
-    own = "pos_label" in learner.get_params()
-    return learner.set_params(**{"pos_label" if own else "learner__pos_label": label})
+def _with(learner: Any, name: str, value: Any) -> Any:
+    """The learner with a parameter that a pipeline has of its learner."""
+    own = name in learner.get_params()
+    return learner.set_params(**{name if own else f"learner__{name}": value})
 
 
 def check_one_class_first(learner: Any) -> None:

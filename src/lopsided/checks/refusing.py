@@ -11,8 +11,9 @@ import scipy.sparse as sp
 from lopsided.checks.subject import Stream, ensure, fresh, learned, stream_for, takes_missing
 
 _REFUSED = (ValueError, TypeError)
-# A first `fit` takes any width and any two labels.
+# A first `fit` takes any width and any two labels, and one without a schema any columns.
 _ONLY_LATER = ("another number of features", "other labels")
+_ONLY_BY_A_SCHEMA = ("a missing column", "a word for a number")
 
 
 def _bad_rows(stream: Stream, *, may_miss: bool) -> Iterator[tuple[str, Any]]:
@@ -71,21 +72,22 @@ def check_bad_batches_change_nothing(learner: Any) -> None:
     stream = stream_for(learner)
     model = learned(fresh(learner), stream, 60)
     unused, before, y = fresh(learner), model.to_bytes(), stream.y[:5]
+    only_later = _ONLY_LATER + (_ONLY_BY_A_SCHEMA if getattr(learner, "schema", stream) is None else ())
     bad_rows = _bad_rows(stream, may_miss=takes_missing(learner))
     bad = [(what, rows, y[: 1 if what == "one dimension" else 5], None) for what, rows in bad_rows]
     bad += [(what, stream.rows(0, 5), labels, None) for what, labels in _bad_labels(y)]
     bad += [(what, stream.rows(0, 5), y, weights) for what, weights in _bad_weights()]
     for what, rows, labels, weights in bad:
-        _ensure_all_refuse(model, what, rows, labels, weights)
+        _ensure_all_refuse(model, what, rows, labels, weights, is_fit_too=what not in only_later)
         ensure(model.to_bytes() == before, f"A refusal must leave the model as it was. Got another after {what}.")
-        if what not in _ONLY_LATER:
+        if what not in only_later:
             learn = getattr(unused, "partial_fit", None) or unused.fit
             _ensure_refused(lambda: learn(rows, labels, sample_weight=weights), f"a first batch with {what}")  # noqa: B023
             ensure(not hasattr(unused, "n_features_in_"), f"A refusal must not begin a model. Got one after {what}.")
 
 
-def _ensure_all_refuse(model: Any, what: str, rows: Any, labels: Any, weights: Any) -> None:
-    if what not in _ONLY_LATER:
+def _ensure_all_refuse(model: Any, what: str, rows: Any, labels: Any, weights: Any, *, is_fit_too: bool) -> None:
+    if is_fit_too:
         _ensure_refused(lambda: model.fit(rows, labels, sample_weight=weights), f"'fit' with {what}")
     if not hasattr(model, "partial_fit"):
         return

@@ -13,7 +13,7 @@ Check = Callable[[Any], None]
 
 # Each check, and what a learner must claim (or, after "not ", must not claim) for the check to concern it.
 CHECKS: dict[Check, tuple[str, ...]] = {
-    scikit_learn.check_scikit_learn: ("scikit_learn", "not takes_tables"),
+    scikit_learn.check_scikit_learn: ("scikit_learn", "takes_arrays"),
     refusing.check_too_early: (),
     refusing.check_bad_batches_change_nothing: (),
     refusing.check_bad_examples_change_nothing: ("online",),
@@ -32,6 +32,7 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     answering.check_asking_changes_nothing: (),
     answering.check_answers_agree: (),
     answering.check_single_answers_agree: ("online",),
+    answering.check_threshold_changes_decisions_only: ("pos_label", "online"),
     answering.check_any_two_labels: (),
     answering.check_rare_class_can_be_named: ("pos_label",),
     answering.check_one_class_first: ("online",),
@@ -82,7 +83,7 @@ def check_learner(learner: Any, *, exclude: Collection[str] = (), claims: Mappin
     >>> from lopsided import OnlinePerceptron
     >>> from lopsided.checks import check_learner
     >>> print(check_learner(OnlinePerceptron(), exclude=["check_scikit_learn"]))
-    OnlinePerceptron(): 31 checks passed
+    OnlinePerceptron(): 32 checks passed
       check_scikit_learn left out: excluded
       check_missing_values left out: claims no such thing: takes_missing
     """
@@ -131,8 +132,8 @@ def _claims_of(learner: Any) -> dict[str, bool]:
         "takes_missing": takes_missing(learner),
         "pos_label": hasattr(fresh(learner), "pos_label") and hasattr(learner, "set_params"),
     }
-    abilities = ("online", "reports_its_answer", "sparse", "takes_tables", "random", "bounded")
+    abilities = ("online", "reports_its_answer", "sparse", "takes_tables", "takes_arrays", "random", "bounded")
     if entry is not None:
         return methods | {ability: entry.claims(ability, learner) for ability in abilities}
-    unknown = {"sparse": False, "takes_tables": False, "random": True, "bounded": False, "reports_its_answer": True}
-    return methods | unknown | {"online": hasattr(learner, "partial_fit")}
+    unknown = {"sparse": False, "takes_tables": False, "takes_arrays": True, "random": True, "bounded": False}
+    return methods | unknown | {"reports_its_answer": True} | {"online": hasattr(learner, "partial_fit")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.exceptions import EstimatorCheckFailedWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -32,7 +33,7 @@ def check_scikit_learn(learner: Any) -> None:
         # It warns of what it does itself: skipping what the estimator does not claim, and counting the expected.
         warnings.simplefilter("ignore", SkipTestWarning)
         warnings.simplefilter("ignore", EstimatorCheckFailedWarning)
-        results = check_estimator(fresh(learner), expected_failed_checks=EXPECTED_FAILED_CHECKS, on_fail=None)
+        results = check_estimator(clone(fresh(learner)), expected_failed_checks=EXPECTED_FAILED_CHECKS, on_fail=None)
     fine = ("passed", "skipped", "xfail")
     failed = {one["check_name"]: str(one["exception"]) for one in results if one["status"] not in fine}
     sentence = f"scikit-learn's checks must pass. Got failures: {failed}."

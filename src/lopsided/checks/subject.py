@@ -78,7 +78,10 @@ def fresh(learner: Any, seed: int | None = None) -> Any:
     changed = {
         name: SEED if seed is None else seed for name, value in seeds.items() if value is None or seed is not None
     }
-    return unused.set_params(**changed) if changed else unused
+    unused = unused.set_params(**changed) if changed else unused
+    if hasattr(unused, "find_schema"):
+        unused.find_schema(_table(Stream().X))  # else batches and single rows would begin with different ones
+    return unused
 
 
 def learned(learner: Any, stream: Stream, stop: int | None = None, **more: Any) -> Any:

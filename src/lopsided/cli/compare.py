@@ -9,13 +9,21 @@ from typing import Any
 
 import click
 
+from lopsided.cli.completing import complete_learner, complete_sets
 from lopsided.cli.options import with_force
 
 
 @click.command()
-@click.argument("learners", metavar="LEARNER...", nargs=-1, required=True)
-@click.option("--on", "sets", required=True, help="Data sets by name, separated by commas (see `lopsided datasets`).")
-@click.option("--data", type=click.Path(), help="A folder with sets of your own.")
+@click.argument("learners", metavar="LEARNER...", nargs=-1, required=True, shell_complete=complete_learner)
+@click.option(
+    "--on",
+    "sets",
+    shell_complete=complete_sets,
+    help="Data sets by name, separated by commas (see `lopsided datasets`). Default: all of --data.",
+)
+@click.option("--data", type=click.Path(), metavar="FILE|DIR", help="A file of your own, or a folder of such.")
+@click.option("--label", metavar="COL", help="Label column of --data. Default: label, class, target, y, or the last.")
+@click.option("--positive", metavar="VALUE", help="The positive label of --data. Default: as in `lopsided learn`.")
 @click.option(
     "--with",
     "others",
@@ -41,8 +49,10 @@ from lopsided.cli.options import with_force
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
     learners: tuple[str, ...],
-    sets: str,
+    sets: str | None,
     data: str | None,
+    label: str | None,
+    positive: str | None,
     others: str | None,
     rows: int | None,
     runs: int,
@@ -60,6 +70,9 @@ def compare(
     \b
     lopsided compare koil spa omcsl --on yeast4,page-blocks0 --with sgd,lightgbm
     lopsided compare koil spa --on yeast4,page-blocks0 --runs 10 --output comparison
+    lopsided compare koil fourierranker --data payments.csv --with lightgbm
+
+    A table may hold words, dates and gaps; what its columns and labels are is found as in `lopsided learn`.
 
     With --output it writes compare.md, compare.json, compare.html, compare.png and the log compare.jsonl. With several
     runs it counts on how many sets the first learner wins, by paired t-tests, and with several sets it ranks them.
@@ -67,7 +80,7 @@ def compare(
     from lopsided.cli.cell_progress import CellProgress
     from lopsided.cli.targets import check_folder
     from lopsided.competitors import competitor, installed
-    from lopsided.datasets import load
+    from lopsided.datasets import folder_sets, load
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.contest import contest, who_is_who
     from lopsided.reproduce.contest_pages import NAME, results_of, written_contest
@@ -77,15 +90,21 @@ def compare(
     rivals = installed() if others == "all" else _parts(others or "")
     for rival in rivals:
         competitor(rival)  # what is missing is said before the work, as are sets and parameters
-    streams = _parts(sets)
+    if sets is None and data is None:
+        raise click.UsageError("Missing option '--on', or --data with sets of your own")
+    own = [] if data is None else list(folder_sets(data))
+    streams = own if sets is None else _parts(sets)
     if not streams:
-        raise click.UsageError(f"The option --on needs the name of at least one data set, got {sets!r}")
+        raise click.UsageError(f"The option --on needs the name of at least one data set, got {sets or data!r}")
     for name in streams:
-        load(name, data=data)
+        dataset = load(name, data=data, label=label, positive=positive)
+        if name in own:  # what is guessed is said
+            click.echo(f"{name}: {dataset.n_features:,} features, {dataset.description}", err=True)
     if output is not None:
         _make_folder(Path(output))
         check_folder("--output", output, NAME, force=force)
-    table = contest(_entrants(learners), rivals, streams, data=data, runs=runs, rows=rows, seed=seed, jobs=jobs)
+    own_sets = {"data": data, "label": label, "positive": positive}
+    table = contest(_entrants(learners), rivals, streams, **own_sets, runs=runs, rows=rows, seed=seed, jobs=jobs)
     log = RunLog(None if output is None else Path(output) / f"{NAME}.jsonl")
     wanted = [(name, method) for name in streams for method in table.methods(name)]
     failed = []
@@ -106,7 +125,16 @@ def compare(
             where = f"{result['learner']} on {result['set']}"
             click.secho(f"{where} diverges: {result['diverged']:,} steps were left out", fg="yellow", err=True)
     if output is not None:
-        options = {"--on": sets, "--data": data, "--with": others, "--rows": rows, "--runs": runs, "--seed": seed}
+        options = {
+            "--on": sets,
+            "--data": data,
+            "--label": label,
+            "--positive": positive,
+            "--with": others,
+            "--rows": rows,
+            "--runs": runs,
+            "--seed": seed,
+        }
         given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
         command = shlex.join(["lopsided", "compare", *learners, *given])
         paths = written_contest(table, log, failed, Path(output), command)

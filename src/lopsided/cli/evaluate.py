@@ -65,6 +65,8 @@ def evaluate(
         from lopsided.cli.display import print_table
 
         print_table([row], _columns())
+    if feed.n_blank:
+        click.echo(f"{feed.n_blank:,} rows without a label were scored, and neither learned nor judged", err=True)
     if feed.bad.count:
         click.secho(feed.bad.summary(), fg="yellow", err=True)
     if report is not None:
@@ -106,7 +108,7 @@ def _evaluated(
         known = feed.schema
         time = None if known is None or known.time is None else known.time.name
         kept = KeptRows(id_column=None if known is None else known.id, apart=(feed.label_column, time))
-    history = History(Evaluation(model, classes=classes, delay=delay), kept)
+    history = History(Evaluation(model, classes=classes, delay=delay, unlabelled="skip"), kept)
     row = Row(feed.name, type(ranker).__name__, 0)
     interrupts = Interruptible()
     with LiveTable([row], _columns()):
@@ -151,6 +153,7 @@ def _facts(feed: Feed, files: tuple[str, ...], history: History, row: Row) -> di
             str(negative): row.record.n - row.record.positives,
         },
         "positive": as_json(feed.labels.positive),
+        "blank": feed.n_blank,
         "bad_rows": feed.bad.count,
         "notes": feed.notes,
     }

@@ -31,6 +31,7 @@ class Reading:
     quarantine: str | None = None
     label: str | None = None
     positive: str | None = None
+    blank: str = "unknown"
     id_column: str | None = None
     time_column: str | None = None
     ignore: Sequence[str] = ()
@@ -55,6 +56,7 @@ def open_feed(
         list(reading.files),
         label=reading.label,
         positive=reading.positive,
+        blank=reading.blank,
         id=reading.id_column,
         time=reading.time_column,
         ignore=reading.ignore,

@@ -232,6 +232,7 @@ def _summary(training: Training, n_rows: int, is_saved: bool) -> dict[str, Any]:
         "rows_measured": training.n_measured,
         "waiting": training.n_waiting,
         "positives": training.positives,
+        "blank": feed.n_blank,
         "positive": as_json(feed.labels.positive),
         "features": feed.n_features,
         "label_column": feed.label_column,
@@ -253,6 +254,7 @@ def _print(summary: dict[str, Any]) -> None:
         return
     support = "" if summary["n_support"] is None else f", {summary['n_support']:,} support vectors"
     bad = f", {summary['bad_rows']:,} bad rows left out" if summary["bad_rows"] else ""
+    bad += f", {summary['blank']:,} without a label" if summary["blank"] else ""
     in_all = f" ({count(summary['rows_in_all'])} in all)" if summary["resumed"] else ""
     measured = f" over {count(summary['rows_measured'])} rows" if summary["resumed"] else ""
     lines = {

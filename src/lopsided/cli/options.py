@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from lopsided.cli.completing import complete_learner
 from lopsided.cli.learners import learner_names
 from lopsided.constraints import ParameterError
 
@@ -143,7 +144,14 @@ columns = _stacked(
     click.option(
         "--positive",
         metavar="VALUE",
-        help="The positive label, against all others. Default: the rarer one of the first rows.",
+        help="The positive label, against all others. Default: 1 of 0/1 or -1/1, else the rarer one of the first rows.",
+    ),
+    click.option(
+        "--blank",
+        type=click.Choice(["unknown", "negative", "error"]),
+        default="unknown",
+        show_default=True,
+        help="An empty label: not known yet (the row is scored, not learned), the negative label, or a bad row.",
     ),
     click.option("--id", "id_column", metavar="COL", help="Identifier: kept, not learned from."),
     click.option(
@@ -183,7 +191,11 @@ late = click.option(
 
 learning = _stacked(
     click.option(
-        "--learner", default="koil", metavar="NAME", help=f"One of {', '.join(learner_names())}. Default: koil."
+        "--learner",
+        default="koil",
+        metavar="NAME",
+        shell_complete=complete_learner,
+        help=f"One of {', '.join(learner_names())}. Default: koil.",
     ),
     click.option(
         "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the learner, such as C=4."

@@ -46,13 +46,8 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
 
 def announce(feed: Feed, model: Any) -> None:
     """Say what is read and how it is understood."""
-    assert feed.labels is not None
-    other = "all others" if feed.labels.negative is None else feed.labels.negative
-    click.echo(
-        f"{type(model.final_learner).__name__} on {feed.name}: {feed.n_features:,} features, "
-        f"positive label {feed.labels.positive} (against {other})",
-        err=True,
-    )
+    learner = type(model.final_learner).__name__
+    click.echo(f"{learner} on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}", err=True)
     announce_columns(feed)
 
 
@@ -61,6 +56,13 @@ def announce_columns(feed: Feed) -> None:
     if feed.schema is not None:
         for line in str(feed.schema).splitlines():
             click.echo(f"  {line}", err=True)
+
+
+def labels_in_words(feed: Feed) -> str:
+    """Which label was taken for the positive one."""
+    assert feed.labels is not None
+    other = "all others" if feed.labels.negative is None else feed.labels.negative
+    return f"positive label {feed.labels.positive} (against {other})"
 
 
 def check_delay(delay: Delay, feed: Feed) -> None:

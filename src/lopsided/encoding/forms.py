@@ -14,8 +14,12 @@ def by_column(table: Any) -> dict[str, Any]:
         return {str(name): values for name, values in table.items()}
     if hasattr(table, "to_pydict"):
         return dict(zip(table.schema.names, table.columns, strict=True))
-    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # a data frame, whose missing values are NaN or None
+    if hasattr(table, "to_dict") and hasattr(table, "iloc"):  # pandas, whose missing values are NaN or None
         return {str(name): table[name].tolist() for name in table.columns}
+    if hasattr(table, "__arrow_c_stream__"):  # polars, and others that speak arrow
+        import pyarrow as pa
+
+        return by_column(pa.table(table))
     if isinstance(table, Sequence) and table and all(isinstance(row, Mapping) for row in table):
         names = dict.fromkeys(name for row in table for name in row)
         return {str(name): [row.get(name) for row in table] for name in names}

@@ -28,6 +28,7 @@ class Entry:
     online: bool = True  # learns row by row; else from a whole set only
     on_command_line: bool = True  # `--learner` may name it
     takes_tables: bool = False  # rows are columns of a table by a schema, not vectors of numbers
+    takes_arrays: Claim = True  # rows may be arrays of numbers, whatever else they may be
     sparse: Claim = True  # takes CSR rows and learns the same from them
     bounded: Claim = True  # holds no more bytes after a million rows than after a hundred
     random: Claim = False  # its seed makes a difference

@@ -217,8 +217,11 @@ class Evaluation:
         self.seconds += time.perf_counter() - begin
         judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
-        called = self._called_rare(scores, positive)
-        self._append(scores[judged], positive[judged], called[judged])
+        if self.late is not None:
+            called = self._called_rare(scores, positive)[judged]
+        else:
+            called = self._called_rare(scores[judged], positive[judged])
+        self._append(scores[judged], positive[judged], called)
         return judged
 
     def _positive_label(self) -> Any:
@@ -364,8 +367,9 @@ def progressive_scores_of(learner: Any, X: Any, y: Any, classes: Any = None) -> 
 def _late(learner: Any, delay: Any, unlabelled: Any, classes: Any, threshold: str | float | None) -> LateLearner | None:
     """The engine for late labels, if there are any."""
     wait = Delay() if delay is None else Delay.parse(delay)
-    if not wait and unlabelled is None:
-        return None
+    rule = None if unlabelled is None else Unlabelled.parse(unlabelled)
+    if not wait and (rule is None or rule.outcome == "skip"):
+        return None  # a learner of this package skips rows without a label by itself
     if threshold is not None and rule_may_move(threshold):
         raise ParameterError(
             "The 'threshold' parameter of Evaluation must be None, 'zero' or a number if labels come late. "

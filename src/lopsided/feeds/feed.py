@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.disorder import Disorder
@@ -41,6 +43,7 @@ class Feed:
     bad : the rows that were left out, counted.
     notes : what was said about the stream on the way.
     with_ids : whether the identifier of a table is read too, for `Portion.cells`; set it before the first portion.
+    n_blank : rows so far whose label is not known: NaN in `y`, which a learner scores and does not learn.
     """
 
     stream: Any
@@ -56,6 +59,7 @@ class Feed:
     n_beyond: int = 0
     with_ids: bool = False
     disorder: Disorder = field(default_factory=Disorder)
+    n_blank: int = 0
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -166,7 +170,13 @@ class Feed:
         return self.earlier.updated(new, from_start=self.from_start)
 
     def _signed(self, signs: Any) -> Signs | None:
-        return None if self.labels is None else Signs.of(signs, self.labels.labels)
+        if self.labels is None:
+            return None
+        blank = int(np.count_nonzero(np.isnan(signs)))
+        if blank and not self.n_blank:
+            self.note("rows without a label are scored, and not learned", argument="blank")
+        self.n_blank += blank
+        return Signs.of(signs, self.labels.labels)
 
     def _note_beyond(self, count: int) -> None:
         if count and not self.n_beyond:

@@ -19,7 +19,7 @@ from lopsided.streams.byte_source import STANDARD_INPUT
 from lopsided.streams.errors import shown_columns
 from lopsided.streams.file_stream import NothingNewError, ReadBefore
 from lopsided.streams.labelled import label_column
-from lopsided.streams.labels import spelled
+from lopsided.streams.labels import BLANK, spelled
 from lopsided.streams.sources import KAFKA
 from lopsided.streams.tables import FORMATS, LIBSVM, format_of
 from lopsided.streams.transcoding import known_encoding
@@ -32,6 +32,7 @@ def open_feed(
     *,
     label: str | None = None,
     positive: str | None = None,
+    blank: str = "unknown",
     id: str | None = None,
     time: str | None = None,
     ignore: Sequence[str] = (),
@@ -61,7 +62,9 @@ def open_feed(
     source : a path; a pattern such as "*.csv"; a directory; "-" for standard input; kafka://host:port/topic; several of
         these in a list, read one after the other; or a data frame of pandas, polars or arrow.
     label : the column of a table that is the label. Default: label, class, target, y, or the last.
-    positive : the positive label, against all others. Default: the rarer one of the first rows.
+    positive : the positive label, against all others. Default: 1 of 0 and 1 or -1 and 1, true of false and true, else
+        the rarer one of the first rows.
+    blank : what an empty label means: "unknown" (the row is scored, not learned), "negative", or "error", a bad row.
     id, ignore : columns that are not learned from: an identifier, others.
     time : the column of moments, dates or seconds; of dates the hour, weekday and day of month are learned from.
     kinds : column -> number, flag, category, text, date, key or ignore, where the first rows do not tell; also age,
@@ -95,6 +98,8 @@ def open_feed(
         raise ArgumentError(f"The delimiter of a feed {rule}, got {delimiter!r}.", "delimiter")
     if not labelled and model is None:
         raise ArgumentError("A feed without labels must have a model, which knows the columns, got none.", "model")
+    if blank not in BLANK:
+        raise ArgumentError(f"Blank labels of a feed must be one of {', '.join(BLANK)}, got {blank!r}.", "blank")
     bad = BadRows(on_error, None if quarantine is None else os.fspath(quarantine), tell)
     earlier = bookmarks or Bookmarks()
     if any(earlier) and model is None and not from_start:
@@ -121,10 +126,10 @@ def open_feed(
         if is_sparse:
             feed = _sparse_feed(stream, bad, positive, model, labelled, tell)
         elif model is not None:
-            feed = _known_table(stream, bad, model, label, labelled=labelled, tell=tell)
+            feed = _known_table(stream, bad, model, label, blank, labelled=labelled, tell=tell)
         else:
             columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
-            feed = _new_table(stream, bad, label, positive, columns, tell)
+            feed = _new_table(stream, bad, label, positive, blank, columns, tell)
     except BaseException:
         stream.__exit__()
         raise
@@ -132,6 +137,8 @@ def open_feed(
     feed.watch()
     if doubt := getattr(stream, "header_note", None):
         feed.note(f"the first row of {stream.name} looks like data and not like a header: {doubt}", argument="header")
+    if feed.labels is not None and feed.labels.note is not None:
+        feed.note(feed.labels.note, argument="positive")
     _say_where_it_goes_on(feed)
     return feed
 
@@ -224,22 +231,24 @@ def _sparse_feed(stream: Any, bad: BadRows, positive: str | None, model: Any, la
     return Feed(stream, bad, None, labels, first_index, width, tell=tell)
 
 
-def _known_table(stream: Any, bad: BadRows, model: Any, label: str | None, *, labelled: bool, tell: Tell) -> Feed:
+def _known_table(
+    stream: Any, bad: BadRows, model: Any, label: str | None, blank: str, *, labelled: bool, tell: Tell
+) -> Feed:
     from lopsided.estimators.compose.file_columns import schema_for
 
-    is_told = not labelled or not stream.columns or isinstance(getattr(model, "schema", None), Schema)
+    is_told = not labelled or not stream.columns or isinstance(getattr(model, "schema_", None), Schema)
     found = None if is_told else label_column(stream.columns, label, stream.name)
     # A stream that has been read to its end before shows nothing.
     schema = schema_for(model, stream.head if stream.columns else {}, stream.name, label=found)
     if labelled and stream.columns and schema.label not in stream.columns:
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
-    labels = _labels_of(model) if labelled else None
+    labels = _labels_of(model, blank) if labelled else None
     return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, tell=tell)
 
 
 def _new_table(
-    stream: Any, bad: BadRows, label: str | None, positive: str | None, columns: dict[str, Any], tell: Tell
+    stream: Any, bad: BadRows, label: str | None, positive: str | None, blank: str, columns: dict[str, Any], tell: Tell
 ) -> Feed:
     found = label_column(stream.columns, label, stream.name)
     with _broken_rows_first(stream, bad):
@@ -248,13 +257,15 @@ def _new_table(
     schema, notes = schema_and_notes(stream.head, label=found, **columns)
     spellings = [spelled(value) for value in stream.head[found] if value is not None]
     with _broken_rows_first(stream, bad):
-        labels = find_labels(spellings, positive, source=stream.name, column=found, complete=stream.is_whole)
+        labels = find_labels(
+            spellings, positive, source=stream.name, column=found, complete=stream.is_whole, blank=blank
+        )
     feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
     for note in notes:
         feed.note(note, argument="kinds")
     return feed
 
 
-def _labels_of(model: Any) -> Spellings | None:
+def _labels_of(model: Any, blank: str = "unknown") -> Spellings | None:
     """The labels that a model knows."""
-    return None if model is None else Spellings.of(model.labels_)
+    return None if model is None else Spellings.of(model.labels_, blank)

@@ -17,8 +17,8 @@ from lopsided.streams import Chunk
 class Portion:
     """Some rows: encoded features `X`, labels `y` as signs, moments in seconds, and the chunk that they come from.
 
-    `y` is None in a feed that is opened without labels, `times` without a time column. A learner takes `X` and `y` as
-    they are. These rows begin at row `first` of the chunk.
+    `y` is None in a feed that is opened without labels, and NaN where a label is not known; `times` is None without a
+    time column. A learner takes `X` and `y` as they are. These rows begin at row `first` of the chunk.
     """
 
     X: Any

@@ -77,13 +77,15 @@ def _seconds_of(text: str) -> float | None:
 class Unlabelled:
     """What becomes of a row whose label never comes: dropped, or learned as negative; after so long, if that is said.
 
+    "skip" is for rows that never will have a label: they are scored and do not even wait.
+
     >>> Unlabelled.parse("negative:30d")
     Unlabelled(outcome='negative', after=Delay(rows=0, seconds=2592000.0))
     >>> str(Unlabelled.parse("drop"))
     'drop'
     """
 
-    outcome: Literal["drop", "negative"]
+    outcome: Literal["drop", "negative", "skip"]
     after: Delay | None = None
 
     @classmethod
@@ -92,8 +94,8 @@ class Unlabelled:
         if isinstance(value, cls):
             return value
         outcome, colon, after = str(value).partition(":")
-        if outcome == "drop" and not colon:
-            return cls("drop")
+        if outcome in ("drop", "skip") and not colon:
+            return cls("drop" if outcome == "drop" else "skip")
         if outcome in ("drop", "negative") and colon:
             try:
                 return cls("drop" if outcome == "drop" else "negative", Delay.parse(after))

@@ -19,9 +19,9 @@ from lopsided.late.store import Key
 
 def features(model: Any, X: Any, n_features: int | None) -> Any:
     """Rows in a form that can wait: a float64 matrix, CSR, or what the model's encoder has made of a table."""
-    encoder = getattr(model, "encoder_", None)
-    if encoder is not None:
-        return _encoded(encoder, X)
+    if hasattr(model, "find_schema"):
+        model.find_schema(X)
+        return X if isinstance(X, EncodedRows) else model.encoded(X).view(EncodedRows)
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data
@@ -38,14 +38,6 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
             f"Got {values.flat[np.flatnonzero(~(np.abs(values.ravel()) <= LARGEST_FEATURE))[0]]}."
         )
     return X
-
-
-def _encoded(encoder: Any, X: Any) -> Any:
-    if isinstance(X, EncodedRows):
-        return X
-    if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,):
-        return encoder.checked_rows(X).view(EncodedRows)
-    return encoder.matrix(encoder.columns_of(X)).view(EncodedRows)
 
 
 def signs_of(

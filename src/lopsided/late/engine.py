@@ -40,8 +40,9 @@ class LateLearner(Waiting):
     model : a learner, or any classifier with partial_fit and decision_function.
     delay : how late labels are in `progressive_scores`: a `Delay`, 500 (rows), "7d". None: not at all.
     unlabelled : what becomes of a row whose label does not come: "negative:30d" learns it as negative after 30 days (or
-        "negative:5000", rows), "drop:30d" forgets it then, "drop" and None at the end. Only with None must every
-        row of `progressive_scores` have a label. Labels that come after the rule has been applied are refused.
+        "negative:5000", rows), "drop:30d" forgets it then, "drop" and None at the end, "skip" when it has been scored.
+        Only with None must every row of `progressive_scores` have a label. Labels that come after the rule has been
+        applied are refused.
     store : where rows wait; None is a `MemoryStore`.
     classes : the two labels, unless the first labels show them.
     capacity : the most rows that may wait, looked at after every call; the oldest are dropped. None: any number.
@@ -100,7 +101,8 @@ class LateLearner(Waiting):
                     "Every row must have a label unless a rule says what becomes of rows without one. "
                     f"Got none in row {int(np.flatnonzero(np.isnan(signs))[0])}."
                 )
-            if not self.delay and self.unlabelled is None and delays is None and keys is None and not len(self.store):
+            is_prompt = not self.delay and (self.unlabelled is None or self._skips)
+            if is_prompt and delays is None and keys is None and labels is not None and not len(self.store):
                 return self._test_then_train(X, signs, labels)
             moments = self._moments(n_rows, times)
             prompt = None if self.delay or delays is not None else ~np.isnan(signs)
@@ -113,9 +115,8 @@ class LateLearner(Waiting):
             self._labels = labels
             return self._step(self._newcomers(X, moments, waits, signs, named), moments, prompt, times)
 
-    def _test_then_train(self, X: Any, signs: Floats, labels: LabelMap | None) -> Floats:
+    def _test_then_train(self, X: Any, signs: Floats, labels: LabelMap) -> Floats:
         """No delay at all: the learner's own way, in pieces only where a threshold is to be noted."""
-        assert labels is not None  # all rows have one
         self._labels = labels
         n_rows, y = signs.size, Signs.of(signs, labels)
         marks = self._marks(n_rows)
@@ -127,7 +128,9 @@ class LateLearner(Waiting):
             self.thresholds[start:stop] = self._threshold
             scores[start:stop] = self._progressive(X[start:stop], y[start:stop])
         self._note(X, n_rows)
-        self._counts.learned += n_rows
+        skipped = int(np.count_nonzero(np.isnan(signs)))
+        self._counts.learned += n_rows - skipped
+        self._counts.dropped += skipped
         return scores
 
     def _progressive(self, X: Any, y: Any) -> Floats:
@@ -137,7 +140,8 @@ class LateLearner(Waiting):
         for row in range(y.size):
             if self._learner.started_:
                 scores[row] = self._learner.raw_scores(X[row : row + 1])[0]
-            self._learner.learn_many(X[row : row + 1], y[row : row + 1])
+            if y[row] == y[row]:
+                self._learner.learn_many(X[row : row + 1], y[row : row + 1])
         return scores
 
     def finish(self) -> Self:

@@ -120,6 +120,11 @@ class Waiting:
         return WaitingRows(X, np.zeros(signs.size), self._position + np.arange(signs.size), dues, signs, keys)
 
     @property
+    def _skips(self) -> bool:
+        """Whether rows without a label do not wait at all."""
+        return self.unlabelled is not None and self.unlabelled.outcome == "skip"
+
+    @property
     def _patience(self) -> float:
         """How long a row without a label waits before its rule is applied."""
         after = None if self.unlabelled is None else self.unlabelled.after
@@ -159,6 +164,10 @@ class Waiting:
         scores = np.concatenate([waited.scores, new.scores])
         schedule, signs = self._by_the_rule(schedule, waited, new)
         player = Player(self._learner, pool, n_waited, scores, self._labels)
+        if self._skips:
+            unlabelled = stays & np.isnan(new.signs)
+            stays = stays & ~unlabelled
+            self._counts.dropped += int(np.count_nonzero(unlabelled))
         self._threshold = player.play(schedule, signs, self._marks(n_rows), self._threshold)
         self.thresholds = player.thresholds
         new = replace(new, scores=scores[n_waited:])
@@ -177,7 +186,9 @@ class Waiting:
         self._note(new.X, 1, moments, times)
         if not self._fresh(new.keys, 1)[0]:
             return new.scores
-        if prompt:
+        if self._skips and np.isnan(new.signs[0]):
+            self._counts.dropped += 1
+        elif prompt:
             self._learn(new, new.signs)
             self._settle((key, new.signs.item()) for key in new.all_keys())
         else:

@@ -28,6 +28,8 @@ def contest(
     sets: Sequence[str],
     *,
     data: str | Path | None = None,
+    label: str | None = None,
+    positive: str | None = None,
     runs: int = 1,
     rows: int | None = None,
     seed: int = 0,
@@ -42,6 +44,7 @@ def contest(
     methods |= {name: Method(partial(competitor, name)) for name in rivals}
     order, which = "in order" if runs == 1 else "shuffled", "all" if rows is None else f"the first {rows}"
     source = "" if data is None else f", sets of {Path(data).resolve()}"
+    source += "".join(f", {what} {value}" for what, value in (("label", label), ("positive", positive)) if value)
     return Table(
         name=f"compare, {which} rows {order}, seed {seed}{source}",
         title="Learners side by side",
@@ -53,6 +56,8 @@ def contest(
         reference=next(iter(methods)),
         scaling="none",
         keeps_order=True,
+        label=label,
+        positive=positive,
         remarks=(
             "Every row is scored by the model that has not seen it, and then learned.",
             "Learners of this package have their features scaled online; competitors scale for themselves or need not.",

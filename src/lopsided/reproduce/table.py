@@ -71,6 +71,8 @@ class Table:
     impossible: Mapping[str, str] = field(default_factory=dict)  # published set -> why it cannot be run
     x_label: str = ""  # of a figure; "seconds" takes the measured time
     log_x: bool = False
+    label: str | None = None  # of sets of the user's, where it is not what is found
+    positive: str | None = None
 
     @property
     def tolerance(self) -> float:
@@ -79,15 +81,15 @@ class Table:
 
     def load(self, published_name: str, data: str | Path | None) -> Dataset:
         """The set as the table wants it: scaled, and shuffled once if its file may be sorted by class."""
-        dataset = _as_stored(self.sets[published_name], data)
+        dataset = _as_stored(self.sets[published_name], data, self.label, self.positive)
         dataset = scaled(dataset, self.scaling_of.get(published_name, self.scaling))
         return dataset if self.keeps_order else shuffled_if_sorted(dataset)
 
 
 @lru_cache(maxsize=1)
-def _as_stored(name: str, data: str | Path | None) -> Dataset:
+def _as_stored(name: str, data: str | Path | None, label: str | None, positive: str | None) -> Dataset:
     """The methods of a table run on one set after the other, so it is read once for all of them."""
-    return load(name, data=data)
+    return load(name, data=data, label=label, positive=positive)
 
 
 def forget_sets() -> None:

@@ -183,8 +183,8 @@ def text_of(cell: Any) -> str:
 
 
 def sign_of(cell: Any, labels: Spellings) -> float:
-    """+1 for the positive label, -1 for the other."""
-    sign = None if _is_nothing(cell) else labels.sign(spelled(_plain(cell)))
+    """+1 for the positive label, -1 for the other, NaN for one that is not known."""
+    sign = labels.sign("" if _is_nothing(cell) else spelled(_plain(cell)))
     if sign is None:
         raise WrongCellError(labels.rule, _shown(cell))
     return sign

@@ -154,9 +154,13 @@ def _signs(expected: Expected, array: Any) -> Floats:
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     labels = expected.labels
-    if labels is None or array.null_count:
+    if labels is None:
         raise NeedsCareError
-    signs = [labels.sign(spelled(value)) for value in array.dictionary.to_pylist() if value is not None]
+    signs = [labels.sign("" if value is None else spelled(value)) for value in array.dictionary.to_pylist()]
+    indices = array.indices
+    if array.null_count:
+        indices = indices.fill_null(len(signs))
+        signs.append(labels.sign(""))
     if None in signs:
         raise NeedsCareError
-    return np.array(signs, dtype=np.float64)[array.indices.to_numpy(zero_copy_only=False)]
+    return np.array(signs, dtype=np.float64)[indices.to_numpy(zero_copy_only=False)]

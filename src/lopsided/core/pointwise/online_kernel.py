@@ -34,6 +34,7 @@ from lopsided.core.pointwise.rules import Rule, largest_probability, wanted
 
 PLAIN, PROJECTING, PROJECTING_ON_MARGIN_ERRORS = range(3)
 ENOUGH_SCORES = 256  # of either class, before examples that cannot matter go unscored
+ALWAYS_SCORED = 1.0 / 16.0  # the share of all examples that is scored even so: what rests on scores follows the stream
 
 
 class PointwisePlan(NamedTuple):
@@ -152,8 +153,9 @@ def expansion_run(
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
 
     With `skips`, an example that its uniform keeps out whatever its score is not scored at all, once enough of either
-    class have been for probabilities to rest on: the uniforms are independent of the examples, so those scored are a
-    fair sample. The score of the others is reported as NaN; the model is the same.
+    class have been for thresholds and probabilities to rest on, unless it is one of a sixteenth that always are: the
+    uniforms are independent of the examples, so those scored are a fair sample. The score of the others is reported as
+    NaN; the model is the same.
 
     Returns the number of the first example not learned: smaller than `stop` only if the arrays are full, in which case
     the caller makes them larger and goes on.
@@ -190,7 +192,7 @@ def _stays_out(expansion: Expansion, plan: PointwisePlan, u: float) -> bool:
     if min(expansion.tally[SCORED_POSITIVES], expansion.tally[SCORED_NEGATIVES]) < ENOUGH_SCORES:
         return False
     scale = sampling_scale_at(plan, expansion.tally[STEPS], expansion.tally[USED])
-    return u >= largest_probability(plan.rule, scale)
+    return u >= max(largest_probability(plan.rule, scale), ALWAYS_SCORED)
 
 
 @compiled

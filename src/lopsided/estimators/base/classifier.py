@@ -8,6 +8,7 @@ Everything else is here, once.
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -30,6 +31,15 @@ from lopsided.labels import LabelMap, map_of_labels
 
 class DivergenceWarning(UserWarning):
     """Steps were left out because they would have made the model infinite."""
+
+
+class CommonClassWarning(UserWarning):
+    """The class that is taken to be rare, since nobody named it, is the common one."""
+
+
+_ROWS_TO_BE_SURE = 100
+_CLEAR_MAJORITY = 0.6
+_BEYOND_CHANCE = 3.5  # standard deviations of the difference between two classes of the same size
 
 
 def _is_rate(value: Any) -> bool:
@@ -65,6 +75,9 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     _constraints: ClassVar[dict[str, Constraint]] = {}
     _ways_to_learn: ClassVar[str] = "'fit'"
     _names_read_from: ClassVar[tuple[Any, tuple[str, ...]]]
+    _shape: ClassVar[tuple[str, ...]] = validation.SHAPE
+
+    _may_be_wrong_way_round = False  # nobody named the rare class, and it may turn out to be the common one
 
     # Set by subclasses' constructors.
     threshold: str | float
@@ -152,17 +165,14 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
                     raise ValueError(f"The labels y of {owner}.fit must hold two classes. Got one class: {only!r}.")
                 labels = map_of_labels(y, self.pos_label)
                 signs = labels.signs(y)
-            if self.pos_label is None and y.dtype.kind == "U" and signs.sum() > 0:
-                warnings.warn(
-                    f"The rare class is taken to be {labels.positive!r}, the last in alphabetical order, but it is "
-                    "the more common one here: name the rare one by 'pos_label'.",
-                    stacklevel=2,
-                )
             self._begin(labels)
             if self.shuffle:
                 order = self._uniforms.rng.permutation(len(y))
                 X, signs, weights = X[order], signs[order], weights[order]
             self._learn_checked(X, signs, weights)
+            # All rows are known here, and of words the last in the alphabet is as likely the common one as not.
+            if self._may_be_wrong_way_round and y.dtype.kind == "U" and signs.sum() > 0:
+                self._say_that_it_is_common()
             self._end_fit()
         return self
 
@@ -179,6 +189,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         self._set_labels(labels)
         self._memory = ScoreMemory()
         self._has_warned = False
+        self._may_be_wrong_way_round = not labels.is_told
         self._start(self.n_features_in_)
         self._prepare_for_one()
 
@@ -200,7 +211,29 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         scores = self._learn(validation.as_rows(X), signs, weights, every_score=every_score)
         self._memory.remember(signs, scores if answered is None else answered)
         self._warn_of_divergence()
+        if self._may_be_wrong_way_round:
+            self._warn_of_common_class()
         return scores
+
+    def _warn_of_common_class(self) -> None:
+        """Say once that the class taken to be rare, because nobody named it, is common; asked after positive rows."""
+        positives, negatives = self._memory.seen
+        n_rows, more = positives + negatives, positives - negatives
+        # One class alone, as in rows sorted by label, shows nothing yet.
+        if n_rows < _ROWS_TO_BE_SURE or not negatives or positives < _CLEAR_MAJORITY * n_rows:
+            return
+        if more > _BEYOND_CHANCE * math.sqrt(n_rows):
+            self._say_that_it_is_common()
+
+    def _say_that_it_is_common(self) -> None:
+        self._may_be_wrong_way_round = False
+        positives, n_rows = self._memory.seen[0], sum(self._memory.seen)
+        warnings.warn(
+            f"The positive label is taken to be {self._labels.positive!r}, the larger one, but {positives:,} of the "
+            f"{n_rows:,} rows so far have it: it is the common one. Name the rare one by 'pos_label'.",
+            CommonClassWarning,
+            stacklevel=5,
+        )
 
     def _warn_of_divergence(self) -> None:
         if self.n_diverged_ and not self._has_warned:
@@ -259,6 +292,13 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         from lopsided.estimators.state.files import save_model
 
         save_model(self, path)
+
+    def _kept_words(self) -> dict[str, Any]:
+        """What a file must say beside parameters and arrays, in values that a parameter may have."""
+        return {}
+
+    def _take_words(self, words: dict[str, Any]) -> None:
+        """Take what a file says, before the model begins; {} if the file is of a version that said nothing."""
 
     def _kept_parameters(self) -> dict[str, Any]:
         """Parameters as they were when learning began, for they made the arrays; the threshold as it is now."""

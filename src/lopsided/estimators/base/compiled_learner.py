@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -107,12 +107,6 @@ class CompiledLearner(OnlineClassifier):
     def _score_every_row(self) -> None:
         super()._score_every_row()
         self._unbind()
-
-    def set_params(self, **params: Any) -> Self:
-        """As in scikit-learn. A model that has begun goes by what it began with; only its threshold may change."""
-        with self._alone:
-            self._unbind()  # whether rows may go unscored depends on the threshold
-            return super().set_params(**params)
 
     def _unbind(self) -> None:
         """Forget the bound calls, because the arrays they were bound to may have been replaced."""

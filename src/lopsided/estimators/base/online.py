@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -62,15 +63,30 @@ class OnlineClassifier(Classifier):
     def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
         """Test, then train: for each row the score of the model before that row, then learn from it.
 
-        The scores are never shifted by `threshold_`.
+        The scores are never shifted by `threshold_`. A row of a stream whose label is not known is scored only.
         """
         with self._alone:
+            if (blank := validation.blank_rows(y)) is not None:
+                return self._progressive_around(X, y, classes, blank)
             X, signs, weights = self._next(X, y, classes, None)
             return self._learn_checked(X, signs, weights, every_score=True)
+
+    def _progressive_around(self, X: Any, y: Any, classes: Any, blank: npt.NDArray[np.bool_]) -> Floats:
+        """The same where some labels are not known; a model that has not begun has the score 0 for such a row."""
+        scores = np.zeros(blank.size)
+        cuts = [0, *(np.flatnonzero(blank[1:] != blank[:-1]) + 1).tolist(), blank.size]
+        for start, stop in pairwise(cuts):
+            rows = slice(start, stop)
+            if not blank[start]:
+                scores[rows] = self.progressive_scores(X[rows], y[rows], classes)
+            elif self._started:
+                scores[rows] = self.raw_scores(X[rows])
+        return scores
 
     def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
         """Check a batch against what is known, and only then begin or go on."""
         first = not self._started
+        y, sample_weight = validation.without_blanks(y, sample_weight)
         if first:
             self._check_parameters()
         with validation.shape_unchanged_on_error(self):
@@ -134,6 +150,8 @@ class OnlineClassifier(Classifier):
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
                 self._warn_of_divergence()
+            if sign > 0.0 and self._may_be_wrong_way_round:
+                self._warn_of_common_class()
         return self
 
     def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
@@ -181,6 +199,8 @@ class OnlineClassifier(Classifier):
             take(rows, turns, scores, places)
             self._memory.remember(turns[learned], scores[places[learned]])
             self._warn_of_divergence()
+            if self._may_be_wrong_way_round:
+                self._warn_of_common_class()
         return self
 
     def _take_dense_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:

@@ -16,8 +16,11 @@ from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows
+from lopsided.encoding.forms import by_column
 from lopsided.labels import Signs
+from lopsided.streams.cells import is_missing
 
+SHAPE = ("n_features_in_", "feature_names_in_")  # what the first rows tell of all rows
 _NO_INTEGERS = np.zeros(0, dtype=np.int64)
 _NO_SHORT_INTEGERS = np.zeros(0, dtype=np.int32)
 _NO_FLOATS = np.zeros(0)
@@ -26,8 +29,8 @@ _NO_DENSE = np.zeros((0, 0))
 
 @contextmanager
 def shape_unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Put the recorded number and names of the features back if what follows fails."""
-    names = ("n_features_in_", "feature_names_in_")
+    """Put back what was recorded of the rows, such as the number and names of features, if what follows fails."""
+    names = getattr(estimator, "_shape", SHAPE)
     before = {name: estimator.__dict__[name] for name in names if name in estimator.__dict__}
     try:
         yield
@@ -45,7 +48,7 @@ def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
         # An encoder has found its columns by their names: none to compare.
         X = check_array(X, dtype=np.float64, ensure_all_finite=finite)
     else:
-        X = validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
+        X = _validated(estimator, X, first=first, finite=finite)
     values = X.data if sp.issparse(X) else X
     # Comparisons with NaN, of which only a learner that takes missing values has got any by now, are false.
     if values.size and max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) > LARGEST_FEATURE:
@@ -57,6 +60,49 @@ def checked_features(estimator: Any, X: Any, *, first: bool) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _validated(estimator: Any, X: Any, *, first: bool, finite: Any) -> Any:
+    """What scikit-learn makes of X; a data frame that is not of numbers is told which column and what to do."""
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
+    moments = [
+        str(name) for name, kind in zip(X.columns, X.dtypes, strict=True) if str(kind).lower().startswith("date")
+    ]
+    if moments:  # which NumPy would take for huge numbers
+        raise _not_of_numbers(estimator, moments[0], "a date")
+    try:
+        return validate_data(estimator, X, reset=first, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite)
+    except (TypeError, ValueError):
+        for name, cells in by_column(X).items():
+            for cell in cells.to_pylist() if hasattr(cells, "to_pylist") else cells:
+                if is_missing(cell) or not isinstance(cell, Number | np.bool_):
+                    raise _not_of_numbers(estimator, name, "nothing" if is_missing(cell) else repr(cell)) from None
+        raise
+
+
+def _not_of_numbers(estimator: Any, name: str, got: str) -> ValueError:
+    return ValueError(
+        f"The column {name!r} of X must hold numbers, and no gaps, for {type(estimator).__name__}. Got {got}; "
+        "TablePipeline takes words, dates and missing values."
+    )
+
+
+def without_blanks(y: Any, sample_weight: Any) -> tuple[Any, Any]:
+    """Signs that are not known, NaN, as rows of weight 0, which are skipped; all else as it is."""
+    blank = blank_rows(y)
+    if blank is None:
+        return y, sample_weight
+    weights = np.where(blank, 0.0, checked_weights(sample_weight, y.size))
+    return Signs.of(np.where(blank, -1.0, y), y.labels), weights
+
+
+def blank_rows(y: Any) -> npt.NDArray[np.bool_] | None:
+    """Which rows of a stream have no label; None if all have one."""
+    if not isinstance(y, Signs):
+        return None
+    blank = np.isnan(y.view(np.ndarray))
+    return blank if blank.any() else None
 
 
 def checked_labels(estimator: Any, y: Any, n_rows: int) -> npt.NDArray[Any]:

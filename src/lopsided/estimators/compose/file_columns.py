@@ -72,8 +72,7 @@ def schema_for(model: Any, head: Mapping[str, Sequence[Any]], source: str, *, la
 and beside them at most a label called label, class, target or y, got 1: x.
     """
     if isinstance(model, TablePipeline):
-        assert model.schema is not None
-        return model.schema
+        return model.schema_
     guesses = {name: _guess(cells) for name, cells in head.items() if name != label}
     named = getattr(model, "feature_names_in_", None)
     if named is None:

@@ -56,7 +56,7 @@ class StreamPipeline(OnlineClassifier):
 
     def set_params(self, **params: Any) -> Self:
         """As in scikit-learn; parameters of a part that was left to its default are those of the default."""
-        for name, default in (("scaler", OnlineScaler), ("learner", KOIL)):
+        for name, default in (("scaler", OnlineScaler), ("learner", self._default_learner)):
             if getattr(self, name) is None and any(key.startswith(f"{name}__") for key in params):
                 setattr(self, name, default())
         return super().set_params(**params)
@@ -86,7 +86,10 @@ class StreamPipeline(OnlineClassifier):
         return OnlineScaler() if self.scaler is None else self.scaler
 
     def _given_learner(self) -> OnlineClassifier:
-        return KOIL() if self.learner is None else self.learner
+        return self._default_learner() if self.learner is None else self.learner
+
+    def _default_learner(self) -> OnlineClassifier:
+        return KOIL()
 
     def _check_parameters(self) -> None:
         if not isinstance(self._given_scaler(), OnlineScaler):
@@ -157,7 +160,7 @@ class StreamPipeline(OnlineClassifier):
         return self._given_learner()._threshold_rule()
 
     def _kept_parameters(self) -> dict[str, Any]:
-        kept = self._begun_with["learner"] or KOIL()
+        kept = self._begun_with["learner"] or self._default_learner()
         if kept.threshold == self.threshold:
             return self._begun_with
         return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}

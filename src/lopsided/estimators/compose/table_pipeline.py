@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import ParameterError
 from lopsided.core.arithmetic.compiled import Floats, bound
@@ -15,8 +16,12 @@ from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.first_rows import checked_array, first_schema, is_array, named_columns
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.compose.scaler import OnlineScaler
+from lopsided.estimators.default_learner import default_learner
+from lopsided.estimators.kernel.koil import KOIL
 from lopsided.estimators.state.arrays import in_range, taken
 
 NO_SCALER = "none"
@@ -120,31 +125,48 @@ class TablePipeline(_FilePipeline):
     missing number becomes the mean of those before it, categories and words are hashed, of dates the hour, weekday and
     day of month are learned. Only numbers are scaled, each row by what was known before it.
 
-    `X` is a data frame, an arrow table, a mapping of columns, a list of mappings, or the columns of a stream's chunk.
-    Cost of a row: that of its encoded width, which `n_features_in_` says.
+    `X` is a data frame of pandas or polars, an arrow table, a mapping of columns, a list of mappings, an array, or the
+    columns of a stream's chunk. A key that a row, a mapping, does not have is a missing value. Cost of a row: that of
+    its encoded width, which `n_features_in_` says.
+
+    Without a schema the first rows that it sees tell what the columns are, 1,000 of them at most; `schema_` says what
+    was found. A first batch of some hundred rows tells more than a single one: from there on, and with a schema from
+    the start, a batch equals the loop of its rows.
 
     Parameters
     ----------
-    schema : Schema, default=None
-        What the columns are, such as `lopsided.encoding.infer_schema` finds in the first rows. It must be given.
+    schema : Schema or None, default=None
+        What the columns are, as `lopsided.encoding.infer_schema` finds it. None finds it in the first rows.
     scaler : OnlineScaler or "none" or None, default=None
         Scales the numbers of every row. None is OnlineScaler(), "none" leaves numbers as they are.
     learner : learner or None, default=None
-        Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the
-        pipeline.
+        Any learner of this package. None is FourierRanker(regularization="auto", focus=6). Its threshold, pos_label,
+        shuffle and random_state hold for the pipeline.
+
+    Attributes
+    ----------
+    schema_ : Schema
+        What the columns are: as given, or as found in the first rows.
+    schema_notes_ : list of str
+        The same in words, one line for each column or run of columns, with the reason for each that is ignored.
 
     Examples
     --------
     >>> from lopsided import KOIL, TablePipeline
-    >>> from lopsided.encoding import infer_schema
-    >>> rows = {"amount": [3.0, None, 5.0, 40.0], "country": ["NO", "SE", "NO", "XX"]}
-    >>> model = TablePipeline(infer_schema(rows), learner=KOIL(random_state=0))
-    >>> model.partial_fit(rows, [0, 0, 0, 1]).n_features_in_
-    10
-    >>> alike, other = model.decision_function([{"amount": 38.0, "country": "XX"}, {"amount": None, "country": "NO"}])
+    >>> rows = {"amount": [3.0, None, 5.0, 40.0] * 20, "country": ["NO", "SE", "NO", "XX"] * 20}
+    >>> model = TablePipeline(learner=KOIL(random_state=0)).partial_fit(rows, [0, 0, 0, 1] * 20)
+    >>> print(model.schema_)
+    amount   number, missing values are noted
+    country  category, hashed into 8 columns
+    >>> alike, other = model.decision_function([{"amount": 38.0, "country": "XX"}, {"country": "NO"}])
     >>> bool(alike > other)
     True
     """
+
+    _shape: ClassVar[tuple[str, ...]] = (*StreamPipeline._shape, "_found", "_n_columns")
+    _found: Schema | None = None  # in the first rows
+    _n_columns: int | None = None  # of the arrays that it began with, if it did
+    _default: OnlineClassifier | None = None  # what None was for 'learner' when it began
 
     def __init__(self, schema: Schema | None = None, scaler: Any = None, learner: Any = None) -> None:
         self.schema = schema
@@ -152,25 +174,62 @@ class TablePipeline(_FilePipeline):
         self.learner = learner
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.schema, Schema):
+        if not (self.schema is None or isinstance(self.schema, Schema)):
             raise ParameterError(
-                "The 'schema' parameter of TablePipeline must be a Schema, such as infer_schema of the first rows. "
+                "The 'schema' parameter of TablePipeline must be a Schema, or None to find it in the first rows. "
                 f"Got {self.schema!r} instead."
             )
         super()._check_parameters()
+
+    def _default_learner(self) -> OnlineClassifier:
+        return default_learner() if self._default is None else self._default
+
+    @property
+    def schema_(self) -> Schema:
+        """What the columns are: as given, or as found in the first rows."""
+        schema = self.schema if self._found is None else self._found
+        if schema is None:
+            raise NotFittedError(
+                "This TablePipeline has no schema yet: it finds it in the first rows. Call 'fit', 'partial_fit', "
+                "'learn_one' or 'find_schema' first."
+            )
+        return schema
+
+    @property
+    def schema_notes_(self) -> list[str]:
+        """What the columns are, in words."""
+        return str(self.schema_).splitlines()
+
+    def find_schema(self, X: Any) -> Self:
+        """Find the schema in these rows, if none was given and nothing has been learned; none of them is learned.
+
+        For a stream that begins with single rows: they are encoded as if all these rows had come first.
+        """
+        with self._alone:
+            if self.schema is None and not self._started:
+                self._find_schema(X)
+        return self
+
+    def _find_schema(self, X: Any) -> None:
+        rows = checked_array(self, X) if is_array(X) else X
+        self._found, self._n_columns = first_schema(rows), rows.shape[1] if is_array(X) else None
 
     @property
     def encoder_(self) -> TableEncoder:
         """How columns become numbers."""
         encoder: TableEncoder | None = self.__dict__.get("_encoder")
-        if encoder is None or encoder.schema is not self.schema:
-            assert self.schema is not None
-            encoder = self._encoder = TableEncoder(self.schema)
+        schema = self.schema if self._found is None else self._found
+        if encoder is None or encoder.schema is not schema:
+            encoder = self._encoder = TableEncoder(self.schema_)
         return encoder
 
     # ---------------------------------------------------------------- the door
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
+        if first and self.schema is not None:
+            self._found = self._n_columns = None
+        elif first and (self._started or self._found is None):
+            self._find_schema(X)
         matrix = self._matrix(X)
         if first:
             self.n_features_in_ = matrix.shape[1]
@@ -178,21 +237,33 @@ class TablePipeline(_FilePipeline):
         return matrix, y, validation.checked_weights(sample_weight, matrix.shape[0])
 
     def _matrix(self, X: Any) -> Floats:
-        if isinstance(X, np.ndarray) and X.shape[1:] == (self.encoder_.width,):
-            return X.view(np.ndarray) if isinstance(X, EncodedRows) else self.encoder_.checked_rows(X)
-        return self.encoder_.matrix(self.encoder_.columns_of(X))
+        encoder = self.encoder_
+        is_of_numbers = self._n_columns is None or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and len(X))
+        if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,) and is_of_numbers:
+            return X.view(np.ndarray) if isinstance(X, EncodedRows) else encoder.checked_rows(X)
+        if self._n_columns is not None and is_array(X):
+            X = checked_array(self, X)
+            if X.shape[1] != self._n_columns:
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but TablePipeline is expecting {self._n_columns} features as input."
+                )
+            X = named_columns(X)
+        return encoder.matrix(encoder.columns_of(X))
 
     def _rows_of(self, X: Any) -> Rows:
         return validation.as_rows(self._matrix(X))
 
     def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
         scores = None if score is None else [score]
-        rows = x[None] if isinstance(x, np.ndarray) else [_mapping(x)]
+        rows = np.asarray(x)[None] if is_array(x) else [_mapping(x)]
         return self.learn_many(rows, [y], scores=scores, sample_weight=None if weight == 1.0 else [weight])
 
     def _take_one(self, x: Any) -> None:
-        if isinstance(x, np.ndarray):
-            if x.shape != self._one_x.shape:
+        if isinstance(x, Mapping):
+            self.encoder_.row(x, self._one_x)
+        elif isinstance(x, np.ndarray) or (self._n_columns is not None and is_array(x)):
+            x = np.asarray(x)
+            if x.shape not in (self._one_x.shape, (self._n_columns,)):
                 raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
             self._one_x[:] = self._matrix(x[None])[0]
         else:
@@ -203,6 +274,8 @@ class TablePipeline(_FilePipeline):
     def _start(self, n_features: int) -> None:
         if n_features != self.encoder_.width:
             raise ValueError(f"The schema must describe {n_features} features. Got one of {self.encoder_.width}.")
+        if self.learner is None:
+            self._default = self._default_learner()
         super()._start(n_features)
         n_numbers = self.encoder_.n_numbers
         self.scaler_.n_features_in_ = max(n_numbers, 1)
@@ -210,9 +283,10 @@ class TablePipeline(_FilePipeline):
         self._counts, self._means = np.zeros(n_numbers, dtype=np.int64), np.zeros(n_numbers)
 
     def compile_ahead(self, n_features: int | None = None, *, sparse: bool = False, classes: Any = None) -> Self:
-        """Compile beforehand; how wide a row is follows from the schema."""
+        """Compile beforehand; how wide a row is follows from the schema, if it is known."""
         self.check_parameters()
-        return super().compile_ahead(self.encoder_.width, sparse=sparse, classes=classes)
+        is_known = self.schema is not None or self._found is not None
+        return super().compile_ahead(self.encoder_.width if is_known else n_features, sparse=sparse, classes=classes)
 
     def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
         """Rows without gaps and on scale, each by what was known before it."""
@@ -283,6 +357,15 @@ class TablePipeline(_FilePipeline):
         return middle, factor
 
     # ---------------------------------------------------------------- keeping
+
+    def _kept_words(self) -> dict[str, Any]:
+        words: dict[str, Any] = {} if self._found is None else {"schema": self._found, "n_columns": self._n_columns}
+        return words if self._default is None else words | {"learner": self._default}
+
+    def _take_words(self, words: dict[str, Any]) -> None:
+        self._found, self._n_columns = words.get("schema"), words.get("n_columns")
+        if self.learner is None:  # files of 0.1.0 do not say what that was
+            self._default = words.get("learner") or KOIL()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return super()._arrays() | {"encoder/counts": self._counts, "encoder/means": self._means}

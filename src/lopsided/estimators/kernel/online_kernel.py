@@ -101,9 +101,9 @@ class OnlineKernelLearner(SupportLearner):
     def _run_arguments(
         self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
     ) -> tuple[Any, ...]:
-        # A threshold that is kept online wants to see every score.
-        skips = not every_score and (self.threshold == "zero" or not isinstance(self.threshold, str))
-        model = (self._expansion, self._factor, self._points, self._kernel, self._plan, skips)
+        # Whatever the threshold's rule is: what is remembered of the scores, and so the probabilities, must not change
+        # with it.
+        model = (self._expansion, self._factor, self._points, self._kernel, self._plan, not every_score)
         return (*model, rows, signs, costs, draws, self._work, scores, NO_PRODUCTS)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:

@@ -161,6 +161,8 @@ def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
         "n_features": model.n_features_in_,
         "feature_names": model.feature_names_in_.tolist() if hasattr(model, "feature_names_in_") else None,
     }
+    if words := model._kept_words() if hasattr(model, "_kept_words") else {}:
+        description["words"] = {name: _to_json(value, name) for name, value in words.items()}
     if hasattr(model, "_labels"):
         labels = model._labels
         description["labels"] = {
@@ -199,6 +201,8 @@ def unpacked(description: dict[str, Any], arrays: Arrays) -> Any:
     in_range("n_features", model.n_features_in_, 1, 2**31 - 1)
     if description["feature_names"] is not None:
         model.feature_names_in_ = np.array([str(name) for name in description["feature_names"]], dtype=object)
+    if hasattr(model, "_take_words"):
+        model._take_words({name: _from_json(value) for name, value in description.get("words", {}).items()})
     if "labels" in description:
         model._begin(_restored_labels(description["labels"], model.pos_label))
     if "generator" in description:
@@ -230,7 +234,7 @@ def _restored_labels(known: dict[str, Any], pos_label: Any) -> LabelMap:
         raise ModelFileError(
             f"The labels of the model file must be two numbers or words in order. Got {known}: the file is damaged."
         )
-    if "positive" in known:  # which a stream may have said, and not the parameter
+    if known.get("positive", 1) != 1:  # which a stream may have said, and not the parameter
         pos_label = classes.tolist()[int(known["positive"])]
     return LabelMap(classes, pos_label, settled=bool(known["settled"]))
 
@@ -249,6 +253,8 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
     seen = taken(arrays, "memory.seen", np.int64, (2,), formerly="memory.counts")
     in_range("memory.seen", seen, 0, 2**62)
     model._memory.seen = seen.tolist()
+    if sum(model._memory.seen):  # whoever saved it has been told, or had no reason to be
+        model._may_be_wrong_way_round = False
 
 
 def _to_json(value: Any, name: str) -> Any:
