@@ -31,22 +31,23 @@ class Interruptible:
         if threading.current_thread() is not threading.main_thread():
             yield from items
             return
+        self._is_working = True
         before = {number: signal.signal(number, self._note) for number in _SIGNALS}
         try:
             iterator = iter(items)
             while not self.interrupted:
                 try:
+                    self._is_working = False
                     item = next(iterator)
+                    self._is_working = True
                 except StopIteration:
                     return
                 except KeyboardInterrupt:
                     self._remember(signal.SIGINT)
                     return
-                self._is_working = True
                 yield item
-                self._is_working = False
         finally:
-            self._is_working = False
+            self._is_working = True
             for number, handler in before.items():
                 signal.signal(number, handler)
 

@@ -53,6 +53,7 @@ class Training:
         self.n_measured = 0  # rows that the areas are about, those of earlier runs too
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self._rows_unsaved, self._saved_at = 0, time.monotonic()
+        self._learned: Portion | None = None  # the last one: rows that were only read are not in the model
         self._keeps_waiting = bool(delay) or LATE in attached
         if LATE in attached:
             self.late.restore(attached[LATE])
@@ -76,6 +77,7 @@ class Training:
         self.positives += int(is_positive.sum())
         self.n_measured += is_positive.size
         self._rows_unsaved += scores.size
+        self._learned = rows
         return scores.size
 
     def checkpoint(self) -> None:
@@ -95,10 +97,11 @@ class Training:
     def finish(self) -> None:
         """The stream has ended: the labels of all rows that wait have come in at last."""
         self.late.finish()
+        self._learned = None
 
     def _attachments(self) -> dict[str, Attachment]:
         attached = {
-            FEED: _place_in(self.feed, self.options),
+            FEED: _place_in(self.feed, self.options, self._learned),
             # Both areas count the same: they differ in what they make of it.
             MEASURES: Attachment({"rows": self.n_measured}, self.roc.state()),
         }
@@ -107,13 +110,13 @@ class Training:
         return attached
 
 
-def save_with_place(model: Any, target: str, feed: Feed) -> None:
-    """Write a model that has learned all rows of a feed so far: whoever resumes it does not learn them again."""
-    save_model(model, target, {FEED: _place_in(feed, {})})
+def save_with_place(model: Any, target: str, feed: Feed, learned: Portion | None) -> None:
+    """Write a model that has learned a feed up to a portion, or all: whoever resumes it does not learn it again."""
+    save_model(model, target, {FEED: _place_in(feed, {}, learned)})
 
 
-def _place_in(feed: Feed, options: Mapping[str, Any]) -> Attachment:
-    return Attachment({"bookmarks": feed.bookmarks().to_json(), "options": dict(options)}, {})
+def _place_in(feed: Feed, options: Mapping[str, Any], learned: Portion | None) -> Attachment:
+    return Attachment({"bookmarks": feed.bookmarks(learned).to_json(), "options": dict(options)}, {})
 
 
 def held_options(names: tuple[str, ...]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from lopsided.cli.options import columns, late, reading, with_config, with_json
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
     from lopsided.evaluate import Race, Racer
+    from lopsided.feeds import Portion
     from lopsided.late import Delay
 
 DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.candidates.default_kinds has
@@ -88,7 +89,7 @@ def tune(
         )
         announce_columns(feed)
         race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, unlabelled="skip", jobs=jobs)
-        code, is_whole = _raced(feed, race)
+        code, is_whole, learned = _raced(feed, race)
         n_rows = race.n_rows
         if not n_rows:
             refuse_nothing(feed, code != 0)
@@ -96,7 +97,7 @@ def tune(
         if not is_whole:
             output = None
         if output is not None:
-            save_with_place(best.model, output, feed)
+            save_with_place(best.model, output, feed, learned)
     again = f"--learner {best.entrant.name} {in_words(best.entrant.settings)}".rstrip()
     _print(race.ranking, again, output, (n_rows, feed.n_blank), code != 0, as_json)
     if feed.n_blank:
@@ -127,23 +128,25 @@ def _racers(
     return [Racer(built_model(candidate.built(**common), scale, feed), candidate) for candidate in candidates]
 
 
-def _raced(feed: Feed, race: Race) -> tuple[int, bool]:
+def _raced(feed: Feed, race: Race) -> tuple[int, bool, Portion | None]:
     """Let all run; the exit code if somebody interrupted them, else 0, and whether all have learned the same rows.
 
-    A second Ctrl-C does not wait until they have: what was seen is told all the same.
+    Last, where they stopped: the last portion that they have learned, or None for all of them. A second Ctrl-C does
+    not wait until they have: what was seen is told all the same.
     """
     from lopsided.cli.interrupts import INTERRUPTED, Interruptible
     from lopsided.cli.status import Status
 
-    interrupts = Interruptible()
+    interrupts, learned = Interruptible(), None
     try:
         with Status("tuning") as status, race:
             for portion in interrupts.over(feed.slices()):
                 race.step(portion.X, portion.y, portion.times)
+                learned = portion
                 status.advance(portion.n_rows, feed.progress, best=race.best_value)
     except KeyboardInterrupt:
-        return INTERRUPTED, False
-    return interrupts.exit_code, True
+        return INTERRUPTED, False, learned
+    return interrupts.exit_code, True, learned if interrupts.interrupted else None
 
 
 def _print(

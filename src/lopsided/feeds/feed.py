@@ -12,7 +12,7 @@ import numpy as np
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.disorder import Disorder
-from lopsided.feeds.portions import Portion, seconds_of, slices_of
+from lopsided.feeds.portions import PlaceInFeed, Portion, seconds_of, slices_of
 from lopsided.labels import Signs
 from lopsided.streams import Expected, Spellings, cells
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
@@ -136,7 +136,7 @@ class Feed:
             self._note_place(part)
             self._note_beyond(part.n_beyond)
             if part.X.shape[0]:
-                yield Portion(part.X, self._signed(part.signs))
+                yield Portion(part.X, self._signed(part.signs), place=self._place())
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
         encoder = TableEncoder(schema)
@@ -153,21 +153,25 @@ class Feed:
                 rows, times = encoder.matrix(chunk.columns).view(EncodedRows), seconds_of(schema, chunk)
                 if times is not None and schema.time is not None:
                     self._note_all(self.disorder.passed(times, schema.time, chunk.source))
-                yield Portion(rows, self._signed(signs), times, chunk)
+                yield Portion(rows, self._signed(signs), times, chunk, place=self._place())
 
     def _note_place(self, chunk: Any) -> None:
         if chunk.mark is not None:
             self._mark, self._taken, self._n_finished = chunk.mark, chunk.n_rows, len(self.stream.finished)
 
-    def bookmarks(self) -> Bookmarks:
-        """How far all sources have been read, the latest portion or slice included: `open_feed` goes on from there.
+    def _place(self) -> PlaceInFeed:
+        finished = tuple(self.stream.finished)
+        return PlaceInFeed(finished, self._mark if len(finished) == self._n_finished else None, self._taken)
 
-        Between two portions, or after the last, it costs the reading of a few kilobytes.
+    def bookmarks(self, through: Portion | None = None) -> Bookmarks:
+        """How far all sources have been read: `open_feed` goes on from there.
+
+        `through` is the last portion or slice whose rows have been dealt with. None takes the latest that was given
+        away, which is right between two of them and after the last, but not where reading the next one was interrupted.
+        It costs the reading of a few kilobytes.
         """
-        new = list(self.stream.finished)
-        if self._mark is not None and len(new) == self._n_finished:
-            new.append(self._mark(self._taken))
-        return self.earlier.updated(new, from_start=self.from_start)
+        place = self._place() if through is None or through.place is None else through.place
+        return self.earlier.updated(place.bookmarks(), from_start=self.from_start)
 
     def _signed(self, signs: Any) -> Signs | None:
         if self.labels is None:

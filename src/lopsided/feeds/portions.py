@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,20 @@ import numpy as np
 from lopsided.encoding import Schema
 from lopsided.labels import Signs
 from lopsided.streams import Chunk
+from lopsided.streams.bookmarks import Bookmark
+
+
+@dataclass(frozen=True)
+class PlaceInFeed:
+    """How far the sources have been read when some rows were given away, these rows included."""
+
+    finished: tuple[Bookmark, ...]
+    mark: Callable[[int], Bookmark] | None
+    taken: int
+
+    def bookmarks(self) -> list[Bookmark]:
+        """Those of the sources; it costs the reading of a few kilobytes."""
+        return [*self.finished] if self.mark is None else [*self.finished, self.mark(self.taken)]
 
 
 @dataclass
@@ -26,6 +40,7 @@ class Portion:
     times: Any = None
     chunk: Chunk | None = None
     first: int = 0
+    place: PlaceInFeed | None = None  # of a feed that can be gone on with
 
     @property
     def n_rows(self) -> int:
@@ -42,7 +57,8 @@ class Portion:
         rows = slice(start, stop)
         times = None if self.times is None else self.times[rows]
         y = None if self.y is None else Signs.of(self.y[rows], self.y.labels)
-        return Portion(self.X[rows], y, times, self.chunk, self.first + start)
+        place = None if self.place is None else replace(self.place, taken=stop)
+        return Portion(self.X[rows], y, times, self.chunk, self.first + start, place)
 
     def cells(self, row: int) -> dict[str, Any]:
         """What the columns of the file hold in one of these rows, None where a cell is empty; {} for LIBSVM."""
