@@ -33,6 +33,7 @@ _HOME: dict[str, str] = {
     "open_feed": "lopsided.feeds.opening",
 }
 _MODULES = (
+    "alerts",
     "checks",
     "datasets",
     "encoding",
