@@ -203,6 +203,15 @@ class AlertBudget:
         self._expected = [old + weight * (new - old) for old, new in zip(known, self._today, strict=True)]
         self._until = list(accumulate(self._expected))
 
+    def start_over(self) -> None:
+        """Begin a new stream, whose times may be earlier, with what is known of scores and hours."""
+        self._number, self._clock, self.n_late = None, 0.0, 0
+
+    @property
+    def clock(self) -> float:
+        """The latest time so far; minus infinity before the first row."""
+        return -math.inf if self._number is None else self._clock
+
     # ---------------------------------------------------------------- keeping
 
     def to_json(self) -> dict[str, Any]:

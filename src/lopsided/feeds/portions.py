@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lopsided.encoding import Schema
 from lopsided.labels import Signs
@@ -37,10 +38,29 @@ class Portion:
         return np.full(self.n_rows, np.nan) if self.y is None else self.y.view(np.ndarray)
 
     def part(self, start: int, stop: int) -> Portion:
-        """Some of these rows, without the chunk."""
-        rows = slice(start, stop)
-        times = None if self.times is None else self.times[rows]
-        return Portion(self.X[rows], None if self.y is None else Signs.of(self.y[rows], self.y.labels), times)
+        """A stretch of these rows."""
+        return self._taking(slice(start, stop))
+
+    def taking(self, places: npt.NDArray[np.int64]) -> Portion:
+        """The rows at some places, in the order of these."""
+        return self._taking(places)
+
+    def _taking(self, rows: Any) -> Portion:
+        return Portion(
+            self.X[rows],
+            None if self.y is None else Signs.of(self.y[rows], self.y.labels),
+            None if self.times is None else self.times[rows],
+            None if self.chunk is None else self.chunk.taking(rows),
+        )
+
+    def apart(self, *, as_records: bool) -> Portion:
+        """These rows for keeping: without what else was read with them, as bytes or else as a table."""
+        return replace(self, chunk=None if self.chunk is None else self.chunk.apart(as_records=as_records))
+
+    def column(self, name: str) -> Any:
+        """A column as it was read: float64 with NaN for a missing number, datetime64 with NaT, or arrow strings."""
+        assert self.chunk is not None
+        return self.chunk.columns[name]
 
 
 def slices_of(n_rows: int, at_most: int) -> Iterator[tuple[int, int]]:
