@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lopsided.evaluate import History
     from lopsided.late import Delay
 
+_ROWS_OF_A_CALIBRATION = 100
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -122,6 +124,7 @@ def _evaluated(
 
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.display import LiveTable, Row
+    from lopsided.cli.feed import SLICE
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.running import announce, check_delay, refuse_nothing
     from lopsided.evaluate import Evaluation, History
@@ -141,8 +144,9 @@ def _evaluated(
     row = Row(feed.name, type(model.final_learner).__name__, 0)
     interrupts = Interruptible()
     with LiveTable([row], _columns()), _writer(output, feed) as writer:
-        for portion in interrupts.over(feed.slices()):
-            memory = _memory_of(model)
+        # Probabilities are those of the moment before a slice, so slices are short where they are written.
+        for portion in interrupts.over(feed.slices(SLICE if writer is None else _ROWS_OF_A_CALIBRATION)):
+            memory = _memory_of(model) if writer is not None else None
             row.record = history.step(portion.X, portion.y, portion.times) or row.record
             row.share = feed.progress
             scores = history.evaluation.scores[-portion.n_rows :]
@@ -150,7 +154,7 @@ def _evaluated(
             if watching is not None:
                 called = watching.decide(portion, scores)
                 watching.keep(portion, scores.copy(), called)
-            if writer is not None:
+            if memory is not None:
                 decisions = feed.labels_of(np.where(called, 1.0, -1.0))
                 writer.write(portion, scores, memory.probability(scores), decisions)
     if not history.evaluation.n:

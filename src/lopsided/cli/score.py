@@ -94,7 +94,8 @@ def score(
         watching = None if budget is None else Alerting(budget, feed)
         choosing = Choosing(feed, alerts_only=alerts_only, top=top, period=period, by_score=sort is not None)
         rule_in_words = f"threshold {ranker.threshold_rule_}" if budget is None else f"alerts within {budget}"
-        click.echo(f"{type(ranker.final_learner).__name__} from {model}, {rule_in_words}", err=True)
+        if not as_json:
+            click.echo(f"{type(ranker.final_learner).__name__} from {model}, {rule_in_words}", err=True)
         to = to or ("ndjson" if as_json else None)
         with (
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
