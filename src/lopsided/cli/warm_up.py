@@ -39,8 +39,9 @@ def warm_up(learners: tuple[str, ...], everything: bool, as_json: bool) -> None:
         )
     names = learners or (learner_names(online=True) if everything else _USUAL)
     steps: dict[str, Callable[[], Any]] = {"reading and measuring": _read_and_measure}
-    # Several names may be one class, such as auto and what it is at present.
-    steps |= {learner_class(name).__name__: lambda name=name: _compile_learner(name) for name in reversed(names)}
+    for name in names:  # of which several may be one class, such as auto and what it is at present
+        called = learner_class(name).__name__
+        steps[called if called not in steps else f"{called} ({name})"] = lambda name=name: _compile_learner(name)
     facts: list[dict[str, Any]] = []
     for name, step in steps.items():
         begin = time.perf_counter()
