@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def warm_up(learners: tuple[str, ...], everything: bool, as_json: bool) -> None:
     steps: dict[str, Callable[[], Any]] = {"reading and measuring": _read_and_measure}
     for name in names:  # of which several may be one class, such as auto and what it is at present
         called = learner_class(name).__name__
-        steps[called if called not in steps else f"{called} ({name})"] = lambda name=name: _compile_learner(name)
+        steps[called if called not in steps else f"{called} ({name})"] = partial(_compile_learner, name)
     facts: list[dict[str, Any]] = []
     for name, step in steps.items():
         begin = time.perf_counter()
