@@ -39,6 +39,7 @@ _HOME: dict[str, str] = {
     "register": "lopsided.estimators.registry",
 }
 _MODULES = (
+    "alerts",
     "checks",
     "datasets",
     "encoding",

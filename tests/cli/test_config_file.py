@@ -13,7 +13,8 @@ def said(lopsided, *arguments):
 
 def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
     (tmp_path / "lopsided.toml").write_text(
-        'label = "kind"\nid = "id"\nset = {gamma = 0.3}\n[learn]\noutput = "m"\nseed = 4\nignore = ["when"]\n'
+        'label = "kind"\nid = "id"\nlearner = "koil"\nset = {gamma = 0.3}\n'
+        '[learn]\noutput = "m"\nseed = 4\nignore = ["when"]\n'
     )
     facts = said(lopsided, "learn", "payments.csv")
     assert facts["parameters"]["gamma"] == 0.3 and facts["parameters"]["random_state"] == 4
@@ -22,7 +23,7 @@ def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
     assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
     assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
     (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
-    assert "must hold delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
+    assert "must hold alerts, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
     (tmp_path / "other.toml").write_text("[evaluate\n")
     assert "other.toml of --config must be TOML" in refused("evaluate", "payments.csv", "--config", "other.toml")
     assert "must be readable" in refused("evaluate", "payments.csv", "--config", "no.toml")
@@ -30,7 +31,7 @@ def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
 
 def test_one_value_for_what_may_be_repeated_and_tables_of_names(lopsided, payments, tmp_path):
     (tmp_path / "lopsided.toml").write_text(
-        'label = "kind"\nignore = "id"\nset = "C=7"\nkind = {when = "ignore", amount = "category"}\n'
+        'label = "kind"\nignore = "id"\nlearner = "koil"\nset = "C=7"\nkind = {when = "ignore", amount = "category"}\n'
         '[learn]\noutput = "m"\n[tune]\nlearner = "ocs"\ncandidates = 2\nset = {}\n'
     )
     facts = said(lopsided, "learn", payments)

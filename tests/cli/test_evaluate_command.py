@@ -17,11 +17,13 @@ from lopsided.cli.compiling import compile_ahead
 from lopsided.cli.feed import Feed
 from lopsided.version import __version__
 
+BY_KOIL = ("--learner", "koil")
 BAD_CELL = "x,class\n" + "".join(f"{n},{n % 2}\n" for n in range(11)) + "old,1\n"
 
 
 def evaluated(lopsided, *arguments):
-    done = lopsided("evaluate", *arguments, "--json")
+    learner = () if "--learner" in arguments else ("--learner", "koil")
+    done = lopsided("evaluate", *arguments, *learner, "--threshold", "zero", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -87,14 +89,16 @@ def test_two_files_are_one_stream(lopsided, csv_file, stream, tmp_path):
 
 
 def test_a_pipe_gets_plain_lines(installed, csv_file):
-    done = installed("evaluate", csv_file, "--label", "kind")
+    done = installed("evaluate", csv_file, "--label", "kind", "--learner", "koil")
     assert done.returncode == 0
     headings, numbers = (line.split() for line in done.stdout.splitlines())
     said = dict(zip(headings, numbers, strict=True))
     assert list(said) == ["learner", "examples", "positives", "AUROC", "AUPRC", "F1", "examples/s", "support"]
     assert (said["learner"], said["examples"], said["positives"]) == ("KOIL", "300", "60")
     assert "\x1b" not in done.stdout + done.stderr
-    assert done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, positive label fraud (against ok)"
+    assert (
+        done.stderr.splitlines()[0] == "KOIL on people.csv: 2 features, positive label fraud (against ok), threshold f1"
+    )
 
 
 class CompilesSomething:
@@ -146,9 +150,12 @@ def test_broken_files_are_refused_in_a_sentence(refused, tmp_path, name, text, s
         (["people.csv", "--label", "sort"], "must be one of the columns x1, x2, kind, got 'sort'."),
         (["people.svm", "--label", "kind"], "must not be named"),
         (["people.csv", "--learner", "koll"], "The option --learner must be one of "),
-        (["people.csv", "--set", "C=-1"], "The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead."),
-        (["people.csv", "--set", "D=1"], "--set must name a parameter of KOIL (C, "),
-        (["people.csv", "--set", "C"], "must be written NAME=VALUE"),
+        (
+            ["people.csv", *BY_KOIL, "--set", "C=-1"],
+            "The 'C' parameter of KOIL must be a finite number > 0. Got -1 instead.",
+        ),
+        (["people.csv", *BY_KOIL, "--set", "D=1"], "--set must name a parameter of KOIL (C, "),
+        (["people.csv", *BY_KOIL, "--set", "C"], "must be written NAME=VALUE"),
         (["people.csv", "--positive", "no"], "must be fraud or ok, got 'no'."),
         (["people.csv", "--scale", "log"], "'log' is not one of 'standard', 'minmax', 'none'"),
         (["people.svm", "--scale", "minmax"], "must be standard or none"),
@@ -163,7 +170,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(refused, arguments, sentence)
 
 
 def test_a_report_is_written(lopsided, csv_file, tmp_path):
-    done = lopsided("evaluate", csv_file, "--report", "out.html")
+    done = lopsided("evaluate", csv_file, *BY_KOIL, "--report", "out.html")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "report: out.html"
     page = (tmp_path / "out.html").read_text()
@@ -233,14 +240,14 @@ def ctrl_c_after_a_file(monkeypatch):
 
 @pytest.mark.usefixtures("ctrl_c_after_a_file")
 def test_interrupted_it_shows_what_it_has(lopsided, csv_file, stream):
-    done = lopsided("evaluate", csv_file, csv_file, "--scale", "none", "--json")
+    done = lopsided("evaluate", csv_file, csv_file, *BY_KOIL, "--threshold", "zero", "--scale", "none", "--json")
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "interrupted after 300 rows"
     said = json.loads(done.stdout)
     assert said["interrupted"] is True
     assert_record_is(said["record"], stream.y, KOIL(random_state=0).progressive_scores(stream.X, stream.y))
 
-    done = lopsided("evaluate", csv_file, csv_file, "--report", "so-far.html")
+    done = lopsided("evaluate", csv_file, csv_file, *BY_KOIL, "--report", "so-far.html")
     assert done.returncode == 130
     assert done.stdout.splitlines()[1].split()[:3] == ["KOIL", "300", "60"]
 

@@ -53,6 +53,6 @@ def test_what_cannot_be_exported_is_said(refused, tmp_path):
 
 
 def test_sparse_models(lopsided, libsvm_file, tmp_path):
-    assert lopsided("learn", libsvm_file, "-o", "m", "--scale", "standard").returncode == 0
+    assert lopsided("learn", libsvm_file, "-o", "m", "--scale", "standard", "--learner", "koil").returncode == 0
     done = lopsided("export", "m")
     assert done.stdout.startswith("m.onnx: KOIL, 2 columns, ")

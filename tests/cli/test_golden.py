@@ -12,7 +12,8 @@ import pytest
 from cli.payments import csv_text, payment_rows
 
 GOLDEN = Path(__file__).parent / "golden"
-LEARN = ("learn", "payments.csv", "--label", "kind", "--id", "id", "--time", "when", "--set", "gamma=0.3")
+LEARN = ("learn", "payments.csv", "--label", "kind", "--id", "id", "--time", "when", "--learner", "koil")
+LEARN = (*LEARN, "--set", "gamma=0.3")
 
 CALLS = {
     "learn": [(*LEARN, "-o", "m")],
@@ -21,12 +22,42 @@ CALLS = {
     "score": [(*LEARN, "-o", "m"), ("score", "m", "few.csv")],
     "score-ndjson": [(*LEARN, "-o", "m"), ("score", "m", "few.csv", "--format", "ndjson", "--keep", "id")],
     "evaluate": [
-        ("evaluate", "payments.csv", "--label", "kind", "--ignore", "id", "--kind", "when=ignore", "--delay", "20")
+        (
+            "evaluate",
+            "payments.csv",
+            "--label",
+            "kind",
+            "--ignore",
+            "id",
+            "--kind",
+            "when=ignore",
+            "--delay",
+            "20",
+            "--learner",
+            "koil",
+        )
     ],
     "inspect": [(*LEARN, "-o", "m"), ("inspect", "m", "--top", "2")],
-    "inspect-linear": [(*LEARN[:-2], "--learner", "opauc", "-o", "m"), ("inspect", "m", "--top", "3")],
+    "inspect-linear": [(*LEARN[:-4], "--learner", "opauc", "-o", "m"), ("inspect", "m", "--top", "3")],
     "explain": [(*LEARN, "-o", "m"), ("explain", "m", "few.csv", "--row", "2", "--top", "2")],
-    "tune": [("tune", "payments.csv", "--label", "kind", "--id", "id", "--ignore", "when", "--candidates", "4")],
+    "tune": [
+        (
+            "tune",
+            "payments.csv",
+            "--label",
+            "kind",
+            "--id",
+            "id",
+            "--ignore",
+            "when",
+            "--candidates",
+            "4",
+            "--learner",
+            "koil",
+            "--learner",
+            "opauc",
+        )
+    ],
     "export": [(*LEARN, "-o", "m"), ("export", "m", "-o", "m.onnx")],
 }
 

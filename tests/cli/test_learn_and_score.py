@@ -33,7 +33,8 @@ def scored(lopsided, *arguments):
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
-OPTIONS = ("--label", "kind", "--id", "id", "--time", "when", "--set", "gamma=0.3")
+KOIL = ("--learner", "koil", "--threshold", "zero")
+OPTIONS = ("--label", "kind", "--id", "id", "--time", "when", "--set", "gamma=0.3", *KOIL)
 
 
 def test_from_a_file_to_scores(installed, lopsided, payments, tmp_path):
@@ -168,7 +169,7 @@ def test_frames_as_pandas_writes_them(lopsided, csv_file, tmp_path):
 
 
 def test_libsvm_files(lopsided, libsvm_file, stream, tmp_path):
-    said = learned(lopsided, libsvm_file, "-o", "m", "--set", "gamma=20")
+    said = learned(lopsided, libsvm_file, "-o", "m", *KOIL, "--set", "gamma=20")
     assert said["columns"] is None and said["features"] == 2
     result = scored(lopsided, "m", libsvm_file)
     assert roc_auc_score(stream.y, [float(row["score"]) for row in result]) > 0.9
@@ -339,5 +340,5 @@ def test_pipes_with_names_and_readers_who_leave(tmp_path, payments):
         "echo ${PIPESTATUS[0]}"
     )
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert (done.stdout, (tmp_path / "err").read_text()) == ("0\n", "")
+    assert (done.stdout, (tmp_path / "err").read_text()) == ("0\n", "KOIL from m, threshold zero\n")
     assert len((tmp_path / "out").read_text().splitlines()) == 2

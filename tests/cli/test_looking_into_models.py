@@ -178,7 +178,12 @@ def test_explain_counts_bad_rows_too(lopsided, refused, tmp_path, name, policy):
 
 
 def test_sparse_models_can_be_looked_into(lopsided, libsvm_file):
-    assert lopsided("learn", libsvm_file, "-o", "m", "--set", "gamma=20", "--scale", "standard").returncode == 0
+    assert (
+        lopsided(
+            "learn", libsvm_file, "-o", "m", "--learner", "koil", "--set", "gamma=20", "--scale", "standard"
+        ).returncode
+        == 0
+    )
     facts = said(lopsided, "inspect", "m")
     assert facts["schema"] is None and set(facts["largest_vectors"][0]["columns"]) == {"1", "2"}
     facts = said(lopsided, "explain", "m", libsvm_file, "--row", 3)

@@ -17,7 +17,7 @@ import lopsided as lp
 from lopsided.estimators.state.files import load_attached
 
 ROWS = 60_000
-OPTIONS = ("--set", "gamma=0.5", "--set", "budget=60", "--checkpoint", "4096")
+OPTIONS = ("--learner", "koil", "--set", "gamma=0.5", "--set", "budget=60", "--checkpoint", "4096")
 TABLE = ("--label", "y", "--time", "when")
 
 
@@ -181,7 +181,7 @@ def test_a_file_that_changed_is_refused_unless_it_is_read_from_its_start(lopside
 def test_what_the_model_was_built_by_may_be_said_again_and_not_otherwise(lopsided, refused, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("a,b,c,when,y\n" + csv_text(300))
-    call = ("learn", path, *TABLE, "--set", "gamma=0.5", "-o", "m")
+    call = ("learn", path, *TABLE, "--learner", "koil", "--set", "gamma=0.5", "-o", "m")
     assert lopsided(*call).returncode == 0
     assert lopsided(*call, "--resume", "m").returncode == 0
     sentence = refused(*call[:-4], "--set", "gamma=2", "-o", "m", "--resume", "m")

@@ -9,9 +9,9 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from lopsided import KOIL, OnlineScaler, StreamPipeline
+from lopsided import KOIL, OPAUC, OnlinePerceptron, OnlineScaler, StreamPipeline
 from lopsided.constraints import ParameterError
-from lopsided.datasets import four_clusters
+from lopsided.datasets import four_clusters, overlapping
 from lopsided.evaluate import Evaluation, RowByRow, progressive, progressive_scores_of
 from lopsided.streams import Batch
 
@@ -197,3 +197,13 @@ def test_a_threshold_kept_online_is_that_of_the_rows_before(stream):
     np.testing.assert_array_equal(evaluation.called, called)
     assert last.f1 == pytest.approx(f1_score(stream.y, called))
     assert evaluation.accuracy == np.mean(called == stream.y)
+
+
+@pytest.mark.parametrize("learner", [OPAUC(), OnlinePerceptron(), KOIL(gamma=0.25, random_state=0)])
+def test_a_rate_is_kept_as_rows_come(learner):
+    stream = overlapping(6000, 4, rare=0.05, random_state=2)
+    evaluation = Evaluation(learner, threshold="rate:0.05")
+    for _ in evaluation.run([(stream.X, stream.y)]):
+        pass
+    share = evaluation.called[1000:].mean()
+    assert share == pytest.approx(0.05, abs=0.005 + 3 * np.sqrt(0.05 * 0.95 / 5000))

@@ -149,20 +149,23 @@ def _parts(text: str) -> list[str]:
 
 def _entrants(learners: tuple[str, ...]) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Class and parameters of every learner, by its own words; both are checked."""
-    from lopsided.cli.learners import learner_class, learner_names, parsed_settings
+    from lopsided.cli.learners import learner_class, learner_names, maker_of, parsed_settings
     from lopsided.constraints import ParameterError
 
     entrants = {}
     for text in learners:
         name, _, settings = text.partition(":")
-        if name.lower() not in learner_names():
-            raise ParameterError(f"A learner to compare must be one of {', '.join(learner_names())}, got {name!r}.")
-        kind = learner_class(name)
-        parameters = parsed_settings(
-            kind, [part for part in settings.split(",") if part], asked_by=f"What follows the colon in {text}"
+        known = learner_names(online=True)
+        if name.lower() not in known:
+            raise ParameterError(f"A learner to compare must be one of {', '.join(known)}, got {name!r}.")
+        make, own = maker_of(name)
+        parameters = own | parsed_settings(
+            learner_class(name),
+            [part for part in settings.split(",") if part],
+            asked_by=f"What follows the colon in {text}",
         )
-        kind(**parameters).check_parameters()
-        entrants[text] = kind, parameters
+        make(**parameters).check_parameters()
+        entrants[text] = make, parameters
     return entrants
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import columns, learning, reading, with_config, with_json
+from lopsided.cli.options import alerting, columns, learning, reading, with_config, with_json
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _CHECKPOINT_ROWS = 1_000_000
 _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
-    "features",
+    "features", "threshold", "alerts", "per", "value",
 )  # fmt: skip
 
 
@@ -31,6 +31,7 @@ _HELD_BY_THE_MODEL = (
 @click.option("--from-start", is_flag=True, help="With --resume: learn the files again from their start, on purpose.")
 @columns
 @learning
+@alerting
 @reading
 @click.option(
     "--checkpoint",
@@ -60,6 +61,10 @@ def learn(
     scale: str | None,
     delay: Delay,
     seed: int,
+    threshold: str | None,
+    alerts: str | None,
+    per: str | None,
+    value: str | None,
     checkpoint: int,
     checkpoint_seconds: float,
     as_json: bool,
@@ -79,8 +84,16 @@ def learn(
     were read to their end are skipped, one that has grown is continued, and one that was changed before that place is
     refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
     to their end, their labels are taken to be known, and they are learned.
+
+    B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
+
+    A budget of --alerts (or --threshold budget:50/day) watches the rows as they come, and is saved with the model:
+    `lopsided score` goes on with it.
     """
+    from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
+    from lopsided.cli.batch_training import fit_and_save, print_fit
     from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.learners import learns_online
     from lopsided.cli.running import announce, check_delay
     from lopsided.cli.training import FEED, Training, held_options
     from lopsided.streams.bookmarks import Bookmarks
@@ -88,16 +101,24 @@ def learn(
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
+    rule, budget = rule_and_budget(threshold, alerts, per, value)
     model, attached = _loaded(resume) if resume is not None else (None, {})
+    budget = restored_budget(attached) or budget
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
     with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start) as feed:
         if model is None:
-            model = _fresh(feed, learner, settings, scale, seed)
+            model = _fresh(feed, learner, settings, scale, seed, rule)
         elif FEED not in attached:
             feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
         check_delay(delay, feed)
-        announce(feed, model)
+        watching = None if budget is None else Alerting(budget, feed, value)
+        announce(feed, model, budget)
+        if not learns_online(type(model.final_learner)):
+            _refuse_for_a_whole_set(model, watching=watching is not None, delay=bool(delay))
+            facts = fit_and_save(model, feed, target)
+            click.echo(json.dumps(facts)) if as_json else print_fit(facts)
+            return
         _compile(feed, model)
         training = Training(
             model,
@@ -108,6 +129,7 @@ def learn(
             attached=attached,
             every_rows=checkpoint,
             every_seconds=checkpoint_seconds,
+            alerting=watching,
         )
         summary, code = _learned(training, checkpoint, goes_on=resume is not None)
     if as_json:
@@ -138,17 +160,29 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
             raise ParameterError(
                 f"The option {option} must not be changed with --resume, whose model has it{had}, got {value!r}."
             )
-    if not hasattr(model, "partial_fit"):
-        name = type(model).__name__
+    if not hasattr(model.final_learner, "partial_fit"):
+        name = type(model.final_learner).__name__
         raise ParameterError(f"The model {path} must learn row by row, got a {name}, which is fitted once.")
     return model, attached
 
 
-def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int) -> Any:
+def _fresh(
+    feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int, rule: str | float | None
+) -> Any:
     from lopsided.cli.models import built_learner, built_model
 
     assert feed.labels is not None
-    return built_model(built_learner(learner, settings, feed.labels.pos_label, seed), scale, feed)
+    ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
+    return built_model(ranker, scale, feed)
+
+
+def _refuse_for_a_whole_set(model: Any, *, watching: bool, delay: bool) -> None:
+    for option, is_given in (("--alerts", watching), ("--delay", delay)):
+        if is_given:
+            raise ParameterError(
+                f"The option {option} must come with a learner that learns row by row, "
+                f"got {type(model.final_learner).__name__}, which learns from a whole set."
+            )
 
 
 def _compile(feed: Feed, model: Any) -> None:
@@ -187,6 +221,8 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
         is_changed = bool(status.n_rows or (has_ended and (training.n_waiting or feed.bad.count)))
         if has_ended:
             training.finish()
+        if training.alerting is not None:
+            training.alerting.note_late_rows(feed)
         is_saved = is_changed and training.save()
         seconds, rows_per_second = status.seconds, status.rows_per_second
     if not is_saved and not goes_on and problem is None and not status.n_rows:
@@ -227,6 +263,8 @@ def _summary(training: Training, n_rows: int, is_saved: bool) -> dict[str, Any]:
         "learner": type(learner).__name__,
         "parameters": parameters_of(learner),
         "scale": scale_in_words(model),
+        "threshold": as_json(model.threshold_rule_),
+        "alerts": _alerts_of(training),
         "rows": n_rows,
         "rows_in_all": model.n_seen_ if model.started_ else 0,
         "rows_measured": training.n_measured,
@@ -246,6 +284,13 @@ def _summary(training: Training, n_rows: int, is_saved: bool) -> dict[str, Any]:
     }
 
 
+def _alerts_of(training: Training) -> dict[str, Any] | None:
+    if training.alerting is None:
+        return None
+    budget = training.alerting.budget
+    return {"budget": str(budget), "per": budget.key, "alerts": training.n_alerts, "hits": training.n_hits}
+
+
 def _print(summary: dict[str, Any]) -> None:
     from lopsided.cli.display import count, score
 
@@ -262,6 +307,11 @@ def _print(summary: dict[str, Any]) -> None:
         "AUROC": f"{score(summary['auroc'])}{measured} (each row scored before it was learned)",
         "AUPRC": score(summary["average_precision"]),
     }
+    if summary["alerts"] is not None:
+        lines["alerts"] = (
+            f"{count(summary['alerts']['alerts'])} within {summary['alerts']['budget']}, "
+            f"{count(summary['alerts']['hits'])} of them positive"
+        )
     if summary["rows"]:
         lines["speed"] = f"{count(summary['rows_per_second'])} rows per second, including reading"
     if summary["saved"]:

@@ -6,18 +6,44 @@ from collections.abc import Sequence
 from typing import Any
 
 from lopsided.cli.feed import Feed
-from lopsided.cli.learners import learner_class, parsed_settings
+from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, made_learner, parsed_settings
 from lopsided.constraints import ParameterError
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
-__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words"]
+__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words", "set_threshold"]
 
 
-def built_learner(name: str, settings: Sequence[str], pos_label: Any, seed: int) -> Any:
-    """A learner with these parameters."""
-    kind = learner_class(name)
-    return kind(**parsed_settings(kind, settings), pos_label=pos_label, random_state=seed)
+def built_learner(
+    name: str,
+    settings: Sequence[str],
+    pos_label: Any,
+    seed: int,
+    threshold: str | float | None = None,
+    *,
+    sparse: bool = False,
+) -> Any:
+    """A learner with these parameters; its threshold is what --threshold or --set says, else f1."""
+    parameters = parsed_settings(learner_class(name), settings)
+    if threshold is not None and "threshold" in parameters:
+        raise ParameterError(
+            "The options --threshold and --set threshold=... must not both be given, "
+            f"got {threshold!r} and {parameters['threshold']!r}."
+        )
+    rule = {"threshold": DEFAULT_THRESHOLD if threshold is None else threshold}
+    return made_learner(name, rule | parameters, sparse=sparse, pos_label=pos_label, random_state=seed)
+
+
+def set_threshold(model: Any, rule: str | float) -> None:
+    """Another threshold for a model, wherever in it the learner is that has one."""
+    names = model.get_params(deep=False)
+    if "threshold" in names:
+        model.set_params(threshold=rule)
+    elif names.get("learner") is not None:
+        set_threshold(model.learner, rule)
+    else:
+        model.set_params(learner__threshold=rule)  # a learner that was left to its default
+    model.check_parameters()
 
 
 def built_model(learner: Any, scale: str | None, feed: Feed) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from lopsided.cli.completing import complete_learner
-from lopsided.cli.learners import learner_names
+from lopsided.cli.learners import AUTO, DEFAULT_THRESHOLD, learner_names
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
@@ -132,6 +132,10 @@ _reading = _stacked(
 reading = _stacked(
     _format_of_files("--format"), _reading, _guarding(output="MODEL", report="REPORT", quarantine="BAD_ROWS")
 )
+# The same for a command whose output is rows.
+reading_for_scores = _stacked(
+    _format_of_files("--format"), _reading, _guarding(output="SCORES", report="REPORT", quarantine="BAD_ROWS")
+)
 # For a command with rows as its output, whose format is --format.
 reading_beside_an_output = _stacked(
     _format_of_files("--input-format"), _reading, _guarding(output="SCORES", quarantine="BAD_ROWS")
@@ -189,13 +193,34 @@ late = click.option(
     help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w, 2 weeks).",
 )
 
+_RULES = "f1, gmean, rate:SHARE, budget:N/PERIOD (with --time), zero, or a number"
+
+
+def threshold_option(default: str) -> Callable[[_Command], _Command]:
+    """--threshold, and what holds without it."""
+    return click.option("--threshold", metavar="RULE", help=f"When a row is an alert: {_RULES}. Default: {default}.")
+
+
+alerting = _stacked(
+    threshold_option(DEFAULT_THRESHOLD),
+    click.option(
+        "--alerts",
+        metavar="N/PERIOD",
+        help="At most so many alerts: 100/day, 10/hour, 500/week, 20/8h; with --time. Short for --threshold budget:...",
+    ),
+    click.option(
+        "--per", metavar="COL", help="With --alerts: at most one alert in a period for each value, say a card."
+    ),
+    click.option("--value", metavar="COL", help="With --alerts: what a row is worth, say its amount."),
+)
+
 learning = _stacked(
     click.option(
         "--learner",
-        default="koil",
+        default=AUTO,
         metavar="NAME",
         shell_complete=complete_learner,
-        help=f"One of {', '.join(learner_names())}. Default: koil.",
+        help=f"One of {', '.join(learner_names())}. Default: auto, one that does well on most streams as it is.",
     ),
     click.option(
         "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the learner, such as C=4."

@@ -12,6 +12,7 @@ import click
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
+    from lopsided.alerts import AlertBudget
     from lopsided.cli.feed import Feed
     from lopsided.late import Delay
 
@@ -44,10 +45,22 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
     targets.check_targets(wanted, inputs, force=force, goes_on_with=options.get("resume"))
 
 
-def announce(feed: Feed, model: Any) -> None:
-    """Say what is read and how it is understood."""
+def check_learns_online(name: str) -> None:
+    """Refuse a learner that takes a whole set where rows are learned one after the other."""
+    from lopsided.cli.learners import learner_class, learner_names, learns_online
+
+    if not learns_online(learner_class(name)):
+        raise ParameterError(
+            f"The option --learner must be one that learns row by row, {', '.join(learner_names(online=True))}, "
+            f"got {name!r}, which learns from a whole set."
+        )
+
+
+def announce(feed: Feed, model: Any, budget: AlertBudget | None = None) -> None:
+    """Say what is read and how it is understood, which learner takes it, and when a row is an alert."""
+    rule = f"threshold {model.threshold_rule_}" if budget is None else f"alerts within {budget}"
     learner = type(model.final_learner).__name__
-    click.echo(f"{learner} on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}", err=True)
+    click.echo(f"{learner} on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}, {rule}", err=True)
     announce_columns(feed)
 
 

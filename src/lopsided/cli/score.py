@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lopsided.cli.options import reading_beside_an_output, with_config
+from lopsided.cli.options import reading_beside_an_output, threshold_option, with_config
 
 
 @click.command()
@@ -27,6 +27,16 @@ from lopsided.cli.options import reading_beside_an_output, with_config
     show_default=True,
     help="Which columns of the input stand before the scores.",
 )
+@threshold_option("that of the model")
+@click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds. Default: as the model knows.")
+@click.option("--alerts-only", is_flag=True, help="Write only the rows that are alerts.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Write only the N rows with the highest scores.")
+@click.option(
+    "--per",
+    metavar="PERIOD|COL",
+    help="With --top: N of each minute, hour, day, week or 8h. With a budget: at most one alert for each value of COL.",
+)
+@click.option("--sort", type=click.Choice(["score"]), help="Write rows by falling score. Default: as they came.")
 @reading_beside_an_output
 @with_config
 @click.option("--json", "as_json", is_flag=True, help="The same as --format ndjson, and a summary as JSON on stderr.")
@@ -36,6 +46,12 @@ def score(
     output: str | None,
     to: str | None,
     keep: str,
+    threshold: str | None,
+    time_column: str | None,
+    alerts_only: bool,
+    top: int | None,
+    per: str | None,
+    sort: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -46,32 +62,63 @@ def score(
     that has learned from an array takes the columns of numbers in their order. The score ranks: larger means more
     likely the positive label; above 0 the row is predicted to have it. The model does not change. Rows keep their
     order; with --on-error skip bad ones are missing.
+
+    Rows that are predicted to have the positive label are alerts. With a budget (--threshold budget:50/day, or that of
+    `lopsided learn --alerts`) these are at most so many a day, decided row by row; the score is then not shifted. --top
+    and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row is
+    written as soon as it is there.
     """
+    from lopsided.cli.alert_output import Choosing, period_and_key
+    from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.saved import load_for_files
+    from lopsided.cli.models import set_threshold
+    from lopsided.cli.saved import load_to_go_on
     from lopsided.cli.status import Status
     from lopsided.feeds import open_writer
     from lopsided.feeds.writers import check_names_are_free
 
-    ranker = load_for_files(model)
+    period, key = period_and_key(top, per, follow=options["follow"], sort=sort)
+    rule, budget = rule_and_budget(threshold, key=key)
+    ranker, attached = load_to_go_on(model)
+    if threshold is None:
+        budget = restored_budget(attached)
+    elif rule is not None:
+        set_threshold(ranker, rule)
     interrupts = Interruptible()
     with open_feed(Reading(files, **options), ranker, labelled=False) as feed:
         if feed.schema is not None:
             check_names_are_free(feed.stream.columns, feed.name)
+        if time_column is not None:
+            feed.with_time(time_column)
+        watching = None if budget is None else Alerting(budget, feed)
+        choosing = Choosing(feed, alerts_only=alerts_only, top=top, period=period, by_score=sort is not None)
+        rule_in_words = f"threshold {ranker.threshold_rule_}" if budget is None else f"alerts within {budget}"
+        if not as_json:
+            click.echo(f"{type(ranker.final_learner).__name__} from {model}, {rule_in_words}", err=True)
+        to = to or ("ndjson" if as_json else None)
         with (
-            open_writer(output, feed, format=to or ("ndjson" if as_json else None), keep=keep) as writer,
+            open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
             for portion in interrupts.over(feed):
                 answer = ranker.answer(portion.X)
-                scores = answer.score - answer.threshold
-                writer.write(portion, scores, answer.probability, answer.decision)
+                scores, decision = answer.score - answer.threshold, answer.decision
+                flagged = scores > 0
+                if watching is not None:
+                    scores, flagged = answer.score, watching.decide(portion, answer.score)
+                    decision = ranker.labels_.names(flagged)
+                choosing.take(writer, portion, (scores, answer.probability, decision), flagged)
                 status.advance(scores.size, feed.progress)
+            choosing.finish(writer)
+        if watching is not None:
+            watching.note_late_rows(feed)
         summary = {
             "model": model,
             "output": output,
             "rows": status.n_rows,
+            "alerts": choosing.n_alerts,
+            "rows_written": choosing.n_written,
             "bad_rows": feed.bad.count,
             "rows_per_second": status.rows_per_second if status.n_rows else None,
             "interrupted": interrupts.interrupted,
@@ -79,7 +126,8 @@ def score(
     if as_json:
         click.echo(json.dumps(summary), err=True)
     elif output is not None:
-        click.echo(f"{summary['rows']:,} rows scored into {output}", err=True)
+        written = "" if summary["rows_written"] == summary["rows"] else f", {summary['rows_written']:,} written"
+        click.echo(f"{summary['rows']:,} rows scored{written} into {output}", err=True)
     if not as_json and feed.bad.count:
         click.secho(feed.bad.summary(), fg="yellow", err=True)
     if interrupts.interrupted:

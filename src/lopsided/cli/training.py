@@ -9,6 +9,8 @@ from typing import Any
 import click
 import numpy as np
 
+from lopsided.cli.alerting import ATTACHED as ALERTS
+from lopsided.cli.alerting import Alerting
 from lopsided.estimators.state.files import Attachment, save_model
 from lopsided.feeds import Feed, Portion
 from lopsided.late import Delay, LateLearner
@@ -31,6 +33,7 @@ class Training:
     options : what the model was built by, to be compared with what a later command says.
     attached : what the file of a model that goes on holds; {} for a new one.
     every_rows, every_seconds : when to save on the way.
+    alerting : an alert budget that watches the rows, and is saved with the model for `lopsided score`.
     """
 
     def __init__(
@@ -44,12 +47,14 @@ class Training:
         attached: Mapping[str, Attachment],
         every_rows: int,
         every_seconds: float,
+        alerting: Alerting | None = None,
     ) -> None:
         assert feed.labels is not None
         self.model, self.feed, self.target, self.options = model, feed, target, dict(options)
         self.late = LateLearner(model, delay=delay, unlabelled="skip", classes=feed.labels.classes)
         self.roc, self.precision_recall = AUROC(), AUPRC(interpolation="step")
         self.positives = 0
+        self.alerting, self.n_alerts, self.n_hits = alerting, 0, 0
         self.n_measured = 0  # rows that the areas are about, those of earlier runs too
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self._rows_unsaved, self._saved_at = 0, time.monotonic()
@@ -75,6 +80,10 @@ class Training:
         self.roc.update_many(is_positive, scores[judged])
         self.precision_recall.update_many(is_positive, scores[judged])
         self.positives += int(is_positive.sum())
+        if self.alerting is not None:
+            flagged = self.alerting.decide(rows, scores)
+            self.n_alerts += int(flagged.sum())
+            self.n_hits += int((flagged[judged] & is_positive).sum())
         self.n_measured += is_positive.size
         self._rows_unsaved += scores.size
         self._learned = rows
@@ -105,6 +114,8 @@ class Training:
             # Both areas count the same: they differ in what they make of it.
             MEASURES: Attachment({"rows": self.n_measured}, self.roc.state()),
         }
+        if self.alerting is not None:
+            attached[ALERTS] = self.alerting.attachment()
         if self._keeps_waiting:
             attached[LATE] = self.late.state()
         return attached

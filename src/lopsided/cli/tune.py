@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from lopsided.feeds import Portion
     from lopsided.late import Delay
 
-DEFAULT_LEARNERS = ("koil", "bpas", "opauc", "omcsl")  # what lopsided.evaluate.candidates.default_kinds has
+# What lopsided.evaluate.candidates.default_kinds has.
+DEFAULT_LEARNERS = ("fourierranker", "koil", "bpas", "spa", "opauc", "omcsl", "ob2rmk", "expertpool")
 
 
 @click.command()
@@ -67,9 +69,10 @@ def tune(
 ) -> None:
     """Find a learner and its parameters in one pass.
 
-    All candidates score and learn the same rows. After 1,000 rows with 20 positives, and at every doubling of the rows,
-    the worse half is dropped, until two run to the end. The figures are progressive: no candidate has seen a row before
-    it scored it; but the best of many looks a little better than it is.
+    Learners of every family run: random features, kernels within a budget, linear ones, a Bayesian one (milliseconds a
+    row), and a pool. All candidates score and learn the same rows. After 1,000 rows with 20 positives, and at every
+    doubling of the rows, the worse half is dropped, until two run to the end. The figures are progressive: no candidate
+    has seen a row before it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.running import announce_columns, check_delay, check_writable, labels_in_words, refuse_nothing
@@ -82,9 +85,10 @@ def tune(
         assert feed.labels is not None
         check_delay(delay, feed)
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
+        kinds = ", ".join(dict.fromkeys(racer.entrant.name for racer in racers))
         click.echo(
-            f"{len(racers)} candidates on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}, "
-            f"by {measure}",
+            f"{len(racers)} candidates ({kinds}) on {feed.name}: {feed.n_features:,} features, "
+            f"{labels_in_words(feed)}, by {measure}",
             err=True,
         )
         announce_columns(feed)
@@ -111,21 +115,30 @@ def _racers(
     feed: Feed, learners: Sequence[str], settings: Sequence[str], count: int, scale: str | None, seed: int
 ) -> list[Racer]:
     """Candidates behind what the files need."""
-    from lopsided.cli.learners import learner_class, parsed_settings
+    from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, maker_of, parsed_settings
     from lopsided.cli.models import built_model
+    from lopsided.cli.running import check_learns_online
     from lopsided.evaluate import Racer, draw_candidates
 
     assert feed.labels is not None
-    kinds = {name: learner_class(name) for name in learners}
-    fixed = {}
-    for name, kind in kinds.items():
+    kinds, fixed = {}, {}
+    for name in dict.fromkeys(learners):
+        check_learns_online(name)
+        kind = learner_class(name)
         known = inspect.signature(kind).parameters
         # Of several learners each takes the settings that it knows; one alone is told which it does not know.
-        own = [text for text in settings if len(kinds) == 1 or text.partition("=")[0].strip() in known]
-        fixed[name] = parsed_settings(kind, own)
+        own = [text for text in settings if len(learners) == 1 or text.partition("=")[0].strip() in known]
+        kinds[name], preset = maker_of(name)
+        if kinds[name] is not kind and feed.is_sparse:
+            kinds[name] = functools.partial(kinds[name], sparse=True)  # a pool is made for one or the other
+        fixed[name] = preset | parsed_settings(kind, own)
     candidates = draw_candidates(feed.n_features, count, kinds=kinds, fixed=fixed, seed=seed)
     common = {"pos_label": feed.labels.pos_label, "random_state": seed}
-    return [Racer(built_model(candidate.built(**common), scale, feed), candidate) for candidate in candidates]
+    racers = []
+    for candidate in candidates:
+        rule = {} if "threshold" in candidate.settings else {"threshold": DEFAULT_THRESHOLD}
+        racers.append(Racer(built_model(candidate.built(**common, **rule), scale, feed), candidate))
+    return racers
 
 
 def _raced(feed: Feed, race: Race) -> tuple[int, bool, Portion | None]:

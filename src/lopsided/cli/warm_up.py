@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 from lopsided.cli.options import with_json
 
 # What commands take by default, and what the table "which learner for which problem" begins with.
-_USUAL = ("koil", "fourierranker", "opauc", "omcsl", "spa", "bpas")
+_USUAL = ("koil", "auto", "opauc", "omcsl", "spa", "bpas")
 _ROWS = {"number": ["1", "2", "", "4"], "word": list("abab"), "text": ["a b c d e", "f g h i j"] * 2}
 _FEATURES = 3
 
@@ -37,10 +38,11 @@ def warm_up(learners: tuple[str, ...], everything: bool, as_json: bool) -> None:
         raise ParameterError(
             f"The option --all must be given without names of learners, got {', '.join(learners)} too."
         )
-    names = learners or (learner_names() if everything else _USUAL)
-    kinds = [learner_class(name) for name in names]
+    names = learners or (learner_names(online=True) if everything else _USUAL)
     steps: dict[str, Callable[[], Any]] = {"reading and measuring": _read_and_measure}
-    steps |= {kind.__name__: lambda kind=kind: _compile_learner(kind) for kind in kinds}
+    for name in names:  # of which several may be one class, such as auto and what it is at present
+        called = learner_class(name).__name__
+        steps[called if called not in steps else f"{called} ({name})"] = partial(_compile_learner, name)
     facts: list[dict[str, Any]] = []
     for name, step in steps.items():
         begin = time.perf_counter()
@@ -58,14 +60,18 @@ def warm_up(learners: tuple[str, ...], everything: bool, as_json: bool) -> None:
         click.echo(f"machine code is kept in {where}")
 
 
-def _compile_learner(kind: Any) -> None:
+def _compile_learner(name: str) -> None:
     """For tables, for LIBSVM files, and for rows of numbers."""
     from lopsided import OnlineScaler, SparsePipeline, TablePipeline
+    from lopsided.cli.learners import made_learner
     from lopsided.encoding import infer_schema
 
-    TablePipeline(infer_schema(_ROWS), learner=kind(random_state=0)).compile_ahead()
-    SparsePipeline(1, OnlineScaler(center=False), kind(random_state=0)).compile_ahead(_FEATURES, sparse=True)
-    kind(random_state=0).compile_ahead(_FEATURES)
+    def made(*, sparse: bool = False) -> Any:
+        return made_learner(name, {}, sparse=sparse, random_state=0)
+
+    TablePipeline(infer_schema(_ROWS), learner=made()).compile_ahead()
+    SparsePipeline(1, OnlineScaler(center=False), made(sparse=True)).compile_ahead(_FEATURES, sparse=True)
+    made().compile_ahead(_FEATURES)
 
 
 def _read_and_measure() -> None:

@@ -8,7 +8,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_WIDEST_MATRIX = 500  # features; OPAUC keeps a matrix of them
+# Features beyond which a learner is left out: one keeps a matrix of them, others take too long.
+_WIDEST = {"OPAUC": 500, "OB2RMK": 500, "FourierRanker": 5000, "default": 500}
+_ALONE = ("OB2RMK",)  # slow, so with its defaults only
+_FIRST = {"FourierRanker": {"regularization": "auto", "focus": 6.0}}  # better than the defaults on most streams
+_OF_BANDWIDTHS = ((0.05, 0.25), (0.25, 1.0), (1.0, 4.0))
 _OF_GAMMA = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # times 1 / (number of features)
 _OF_C = (0.1, 1.0, 10.0, 100.0)
 _OF_RATE = (0.1, 1.0, 10.0)  # times the default
@@ -35,10 +39,11 @@ class Candidate:
 
 
 def default_kinds() -> dict[str, Any]:
-    """Kernels within a budget, a ranker over all pairs, and linear experts: three kinds of answers."""
-    from lopsided import BPAS, KOIL, OMCSL, OPAUC
+    """One or more of every family: random features, kernels within a budget, linear ones, Bayesian, pools."""
+    from lopsided import BPAS, KOIL, OB2RMK, OMCSL, OPAUC, SPA, ExpertPool, FourierRanker
 
-    return {kind.__name__.lower(): kind for kind in (KOIL, BPAS, OPAUC, OMCSL)}
+    kinds = {kind.__name__.lower(): kind for kind in (FourierRanker, KOIL, BPAS, SPA, OPAUC, OMCSL, OB2RMK)}
+    return kinds | {"expertpool": ExpertPool.default}
 
 
 def values_to_try(kind: Any, n_features: int, fixed: Collection[str] = ()) -> dict[str, list[Any]]:
@@ -58,7 +63,11 @@ def values_to_try(kind: Any, n_features: int, fixed: Collection[str] = ()) -> di
         values["C"] = list(_OF_C)
     if "learning_rate" in defaults:
         values["learning_rate"] = [defaults["learning_rate"] * factor for factor in _OF_RATE]
-    return values
+    if "bandwidths" in defaults:
+        values["bandwidths"] = list(_OF_BANDWIDTHS)
+    if "focus" in defaults:
+        values["focus"] = [0.0, 3.0, 6.0]
+    return values if _name(kind) not in _ALONE else {}
 
 
 def draw_candidates(
@@ -78,41 +87,53 @@ def draw_candidates(
     count : int, default=24
         How many candidates to draw at most.
     kinds : mapping of names to classes, optional
-        The learners to try; None is `default_kinds()`. OPAUC is left out where its matrix would be large.
+        The learners to try; None is `default_kinds()`. Some are left out where rows are
+        too wide for them.
     fixed : mapping of names to parameters, optional
         For each learner the parameters that are not to be tuned.
     seed : int, default=0
         Random seed.
 
-    >>> for candidate in draw_candidates(8, 6):
+    >>> from lopsided import BPAS, KOIL, OPAUC
+    >>> for candidate in draw_candidates(8, 5, kinds={"koil": KOIL, "bpas": BPAS, "opauc": OPAUC}):
     ...     print(candidate.name, candidate.settings)
     koil {'gamma': 0.125}
     bpas {'gamma': 0.125}
     opauc {}
-    omcsl {}
     koil {'gamma': 0.125, 'C': 100.0, 'learning_rate': 0.001}
     bpas {'gamma': 0.0375, 'C': 100.0}
     """
     kinds = dict(default_kinds() if kinds is None else kinds)
-    narrow = {name: kind for name, kind in kinds.items() if kind.__name__ != "OPAUC" or n_features <= _WIDEST_MATRIX}
+    narrow = {name: kind for name, kind in kinds.items() if n_features <= _WIDEST.get(_name(kind), n_features)}
     kinds, names = narrow or kinds, list(narrow or kinds)
     given = {name: dict((fixed or {}).get(name, {})) for name in names}
     values = {name: values_to_try(kinds[name], n_features, given[name]) for name in names}
     candidates = [
         Candidate(
-            name, kinds[name], given[name] | ({"gamma": _rounded(1 / n_features)} if "gamma" in values[name] else {})
+            name,
+            kinds[name],
+            _FIRST.get(_name(kinds[name]), {})
+            | given[name]
+            | ({"gamma": _rounded(1 / n_features)} if "gamma" in values[name] else {}),
         )
         for name in names
     ]
     rng, tries = random.Random(seed), 0
+    names = [name for name in names if values[name]] or names  # the others have no second candidate
     while len(candidates) < count and tries < 50 * count:
         name = names[len(candidates) % len(names)] if tries % 3 else names[0]
         tries += 1
         drawn = {parameter: rng.choice(options) for parameter, options in values[name].items()}
-        candidate = Candidate(name, kinds[name], given[name] | drawn)
+        first = {key: value for key, value in _FIRST.get(_name(kinds[name]), {}).items() if key not in drawn}
+        candidate = Candidate(name, kinds[name], first | given[name] | drawn)
         if not any(candidate.is_same_as(other) for other in candidates):
             candidates.append(candidate)
     return candidates[:count]
+
+
+def _name(kind: Any) -> str:
+    """What a class, or what makes a learner, is called."""
+    return getattr(kind, "__name__", "") or _name(kind.func)
 
 
 def _rounded(value: float) -> float:

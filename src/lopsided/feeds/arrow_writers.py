@@ -5,9 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from lopsided.feeds.feed import Feed
 from lopsided.feeds.portions import Portion
 from lopsided.feeds.writers import Writer
 from lopsided.streams.errors import StreamError
+
+_ROWS_AT_ONCE = 1024
 
 
 class ParquetWriter(Writer):
@@ -16,12 +19,25 @@ class ParquetWriter(Writer):
     _writer: Any = None
     _schema: Any = None
 
-    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+    def __init__(self, path: str | None, feed: Feed, keep: str, *, at_once: bool = False) -> None:
+        super().__init__(path, feed, keep, at_once=at_once)
+        self._pending: list[Any] = []
+
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         table = self._in_order(self._table(portion, scores, probabilities, predicted))
         if self._writer is None:
             self._schema = self._roomy_schema(table)
             self._writer = self._open(self._schema)
-        self._writer.write_table(self._cast(table, portion))
+        self._pending.append(self._cast(table, portion))
+        if self.at_once or sum(part.num_rows for part in self._pending) >= _ROWS_AT_ONCE:
+            self._write_pending()
+
+    def _write_pending(self) -> None:
+        import pyarrow as pa
+
+        if self._pending:  # rows may come one by one, and a group of rows for each would be a waste
+            self._writer.write_table(pa.concat_tables(self._pending))
+            self._pending = []
 
     def _roomy_schema(self, table: Any) -> Any:
         """Types for rows that begin with these; a single file of types has them for all its rows."""
@@ -62,6 +78,7 @@ class ParquetWriter(Writer):
             import pyarrow as pa
 
             self._writer = self._open(pa.schema([("score", pa.float64()), ("probability", pa.float64())]))
+        self._write_pending()
         self._writer.close()
 
     def _abandon(self) -> None:

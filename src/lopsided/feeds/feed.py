@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from lopsided.encoding import EncodedRows, Schema, TableEncoder
+from lopsided.encoding import EncodedRows, Schema, TableEncoder, infer_schema
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.disorder import Disorder
 from lopsided.feeds.portions import PlaceInFeed, Portion, seconds_of, slices_of
 from lopsided.labels import Signs
-from lopsided.streams import Expected, Spellings, cells
+from lopsided.streams import Spellings, StreamError
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
+from lopsided.streams.cells import NUMBER, TEXT, Expected
+from lopsided.streams.errors import shown_columns
 
 SLICE = 1024  # rows
 
@@ -60,6 +62,7 @@ class Feed:
     with_ids: bool = False
     disorder: Disorder = field(default_factory=Disorder)
     n_blank: int = 0
+    also: list[Expected] = field(default_factory=list)  # columns that are read besides those of the schema
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -114,6 +117,22 @@ class Feed:
         assert self.labels is not None
         return self.labels.labels.names(signs > 0)
 
+    def also_read(self, name: str, kind: str) -> None:
+        """Have portions hold one more column, as text or number, which nobody learns from: a key, an amount."""
+        if self.is_sparse or name not in self.stream.columns:
+            got = "a LIBSVM file" if self.is_sparse else f"only {shown_columns(self.stream.columns)}"
+            raise StreamError(self.name, None, None, f"must hold the column {name!r}", got)
+        self.also.append(Expected(name, kind))
+
+    def with_time(self, name: str) -> None:
+        """Have portions know the moments of their rows by this column, if the schema does not name one."""
+        if self.is_sparse or name not in self.stream.columns:
+            self.also_read(name, NUMBER)
+        head = {name: self.stream.head[name]}
+        assert self.schema is not None
+        time = infer_schema(head | {"": [1.0] * len(head[name])}, time=name).time
+        self.schema = replace(self.schema, time=time)
+
     def slices(self, n_rows: int = SLICE) -> Iterator[Portion]:
         """All portions in slices: a learner may take milliseconds a row, and Ctrl-C and checkpoints wait for one."""
         for portion in self:
@@ -141,9 +160,9 @@ class Feed:
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
         encoder = TableEncoder(schema)
         expected = encoder.expected(self.labels)
-        if self.with_ids and schema.id is not None:
-            expected.append(Expected(schema.id, cells.TEXT))
-        for chunk in self.stream.chunks(expected):
+        known = {one.name for one in expected}
+        also = [Expected(schema.id, TEXT)] if self.with_ids and schema.id is not None else []
+        for chunk in self.stream.chunks([*expected, *(one for one in [*also, *self.also] if one.name not in known)]):
             self.bad.take(chunk.bad)
             self._note_place(chunk)
             if chunk.new_columns:

@@ -22,7 +22,9 @@ _AS_THEY_CAME: dict[str, type[Writer]] = {"csv": CsvAsItCame, "ndjson": JsonAsIt
 _MADE_ANEW: dict[str, type[Writer]] = {"ndjson": JsonWriter, "parquet": ParquetWriter, "arrow": ArrowWriter}
 
 
-def open_writer(path: str | None, feed: Feed, *, format: str | None = None, keep: str = "all") -> Writer:
+def open_writer(
+    path: str | None, feed: Feed, *, format: str | None = None, keep: str = "all", at_once: bool = False
+) -> Writer:
     """A file for the rows of a feed and their scores; use it in a `with` statement.
 
     Parameters
@@ -31,6 +33,7 @@ def open_writer(path: str | None, feed: Feed, *, format: str | None = None, keep
     feed : where the rows come from.
     format : csv, ndjson, parquet or arrow. Default: as the suffix tells.
     keep : which columns of the feed stand before the scores: all, id (the identifier) or none.
+    at_once : write text into the file itself, flushed after every portion, instead of a whole file at the end.
     """
     suffix = PurePath(path or "").suffix.lower()
     kind = format or _SUFFIXES.get(suffix)
@@ -45,10 +48,10 @@ def open_writer(path: str | None, feed: Feed, *, format: str | None = None, keep
         _check_identifier(feed)
     came_so = kind != "csv" or path is None or (suffix in _TABBED) == (getattr(feed.stream, "delimiter", "") == "\t")
     if keep == "all" and kind == getattr(feed.stream, "format", None) and kind in _AS_THEY_CAME and came_so:
-        return _AS_THEY_CAME[kind](path, feed, keep)
+        return _AS_THEY_CAME[kind](path, feed, keep, at_once=at_once)
     if kind == "csv":
-        return CsvWriter(path, feed, keep, "\t" if suffix in _TABBED else ",")
-    return _MADE_ANEW[kind](path, feed, keep)
+        return CsvWriter(path, feed, keep, "\t" if suffix in _TABBED else ",", at_once=at_once)
+    return _MADE_ANEW[kind](path, feed, keep, at_once=at_once)
 
 
 def _check_identifier(feed: Feed) -> None:

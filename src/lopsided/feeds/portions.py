@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lopsided.encoding import Schema
 from lopsided.labels import Signs
@@ -32,14 +33,13 @@ class Portion:
     """Some rows: encoded features `X`, labels `y` as signs, moments in seconds, and the chunk that they come from.
 
     `y` is None in a feed that is opened without labels, and NaN where a label is not known; `times` is None without a
-    time column. A learner takes `X` and `y` as they are. These rows begin at row `first` of the chunk.
+    time column. A learner takes `X` and `y` as they are.
     """
 
     X: Any
     y: Signs | None
     times: Any = None
     chunk: Chunk | None = None
-    first: int = 0
     place: PlaceInFeed | None = None  # of a feed that can be gone on with
 
     @property
@@ -53,18 +53,36 @@ class Portion:
         return np.full(self.n_rows, np.nan) if self.y is None else self.y.view(np.ndarray)
 
     def part(self, start: int, stop: int) -> Portion:
-        """Some of these rows."""
-        rows = slice(start, stop)
-        times = None if self.times is None else self.times[rows]
-        y = None if self.y is None else Signs.of(self.y[rows], self.y.labels)
-        place = None if self.place is None else replace(self.place, taken=stop)
-        return Portion(self.X[rows], y, times, self.chunk, self.first + start, place)
+        """A stretch of these rows."""
+        part = self._taking(slice(start, stop))
+        return part if self.place is None else replace(part, place=replace(self.place, taken=stop))
+
+    def taking(self, places: npt.NDArray[np.int64]) -> Portion:
+        """The rows at some places, in the order of these."""
+        return self._taking(places)
+
+    def _taking(self, rows: Any) -> Portion:
+        return Portion(
+            self.X[rows],
+            None if self.y is None else Signs.of(self.y[rows], self.y.labels),
+            None if self.times is None else self.times[rows],
+            None if self.chunk is None else self.chunk.taking(rows),
+        )
+
+    def apart(self, *, as_records: bool) -> Portion:
+        """These rows for keeping: without what else was read with them, as bytes or else as a table."""
+        return replace(self, chunk=None if self.chunk is None else self.chunk.apart(as_records=as_records))
+
+    def column(self, name: str) -> Any:
+        """A column as it was read: float64 with NaN for a missing number, datetime64 with NaT, or arrow strings."""
+        assert self.chunk is not None
+        return self.chunk.columns[name]
 
     def cells(self, row: int) -> dict[str, Any]:
         """What the columns of the file hold in one of these rows, None where a cell is empty; {} for LIBSVM."""
         if self.chunk is None:
             return {}
-        return {name: _plain(values[self.first + row]) for name, values in self.chunk.columns.items()}
+        return {name: _plain(values[row]) for name, values in self.chunk.columns.items()}
 
 
 def _plain(cell: Any) -> Any:

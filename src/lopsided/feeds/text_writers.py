@@ -16,9 +16,10 @@ from lopsided.streams.errors import StreamError
 class CsvAsItCame(Writer):
     """CSV to CSV: the bytes of every row as they were, and three cells more."""
 
+    can_be_read_early = takes_records = True
     _header = b""
 
-    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         delimiter = self.feed.stream.delimiter
         chunk = portion.chunk
         assert chunk is not None
@@ -39,7 +40,9 @@ class CsvAsItCame(Writer):
 class JsonAsItCame(Writer):
     """NDJSON to NDJSON: every object as it was, with three members more."""
 
-    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+    can_be_read_early = takes_records = True
+
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         if portion.chunk is None or portion.chunk.records is None or portion.chunk.header is not None:
             rule = "must be NDJSON as the files before it if rows are to be written as they came"
             source = portion.chunk.source if portion.chunk else self.feed.name
@@ -56,11 +59,13 @@ class JsonAsItCame(Writer):
 class CsvWriter(Writer):
     """Rows of any format as CSV."""
 
-    def __init__(self, path: str | None, feed: Feed, keep: str, delimiter: str) -> None:
-        super().__init__(path, feed, keep)
+    can_be_read_early = True
+
+    def __init__(self, path: str | None, feed: Feed, keep: str, delimiter: str, *, at_once: bool = False) -> None:
+        super().__init__(path, feed, keep, at_once=at_once)
         self._delimiter = delimiter
 
-    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         import pyarrow.csv as pacsv
 
         is_first = not self._columns
@@ -78,7 +83,9 @@ class CsvWriter(Writer):
 class JsonWriter(Writer):
     """Rows of any format as NDJSON."""
 
-    def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
+    can_be_read_early = True
+
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         table = self._table(portion, scores, probabilities, predicted)
         self._file.write("".join(json.dumps(row, default=str) + "\n" for row in table.to_pylist()).encode())
 

@@ -25,17 +25,23 @@ def check_names_are_free(columns: Sequence[str], source: str) -> None:
 class Writer:
     """A file that takes portions with their scores. It appears under its name when it is whole, or not at all.
 
-    A link stays a link; what is no file, such as a pipe, is written into.
+    A link stays a link; what is no file, such as a pipe, is written into. Rows of a stream that nobody knows the end of
+    are there at once: `at_once` writes into the file itself, and leaves nothing in a buffer.
     """
 
-    def __init__(self, path: str | None, feed: Feed, keep: str) -> None:
-        self.feed, self.keep = feed, keep
+    can_be_read_early = False  # before the end is written
+    takes_records = False  # the bytes of rows as they came, instead of a table
+
+    def __init__(self, path: str | None, feed: Feed, keep: str, *, at_once: bool = False) -> None:
+        self.feed, self.keep, self.at_once = feed, keep, at_once
         self._target = None if path is None else Path(path).resolve()
         self._part: Path | None = None
         if self._target is None:
             self._file: BinaryIO = sys.stdout.buffer
         elif self._target.exists() and not self._target.is_file():
             self._file = self._target.open("wb", buffering=0)
+        elif at_once and self.can_be_read_early:
+            self._file = self._target.open("wb")
         else:
             self._part = self._target.with_name(f"{self._target.name}.part")
             self._file = self._part.open("wb")
@@ -60,6 +66,11 @@ class Writer:
 
     def write(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         """Append rows."""
+        self._append(portion, scores, probabilities, predicted)
+        if self.at_once:
+            self._file.flush()
+
+    def _append(self, portion: Portion, scores: Any, probabilities: Any, predicted: Any) -> None:
         raise NotImplementedError
 
     def _finish(self) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,44 @@ class Chunk:
     header: bytes | None = None  # of a CSV: what the records stand below
     after: Callable[[int], Place] | None = None  # where one is when so many of these rows have been taken
     mark: Callable[[int], Bookmark] | None = None  # the same for the whole source, given by the stream
+
+    def taking(self, rows: slice | npt.NDArray[np.int64]) -> Chunk:
+        """Some of these rows: a stretch of them, or those at some places in order. It does not say where one is."""
+        if self.records is not None and not hasattr(self.records, "cache_info"):
+            self.records = functools.cache(self.records)  # once, in however many pieces the rows are taken
+        n_rows = len(range(*rows.indices(self.n_rows))) if isinstance(rows, slice) else rows.size
+        records, table = self.records, self.table
+        return Chunk(
+            self.source,
+            n_rows,
+            Columns({name: _taken(column, rows) for name, column in self.columns.items()}),
+            records=None if records is None else lambda: _records_taken(records(), rows),
+            table=None if table is None else lambda: _taken(table(), rows),
+            new_columns=self.new_columns,
+            header=self.header,
+        )
+
+    def apart(self, *, as_records: bool) -> Chunk:
+        """The same rows without the block they come from: their bytes, or else their table, is made now."""
+        records = self.records() if as_records and self.records is not None else None
+        table = self.table() if not as_records and self.table is not None else None
+        return replace(
+            self,
+            records=None if records is None else lambda: records,
+            table=None if table is None else lambda: table,
+        )
+
+
+def _taken(column: Any, rows: slice | npt.NDArray[np.int64]) -> Any:
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    if isinstance(rows, slice):
+        return column.slice(rows.start, rows.stop - rows.start)
+    return column.take(rows)
+
+
+def _records_taken(records: list[bytes], rows: slice | npt.NDArray[np.int64]) -> list[bytes]:
+    return records[rows] if isinstance(rows, slice) else [records[row] for row in rows.tolist()]
 
 
 def column_at_once(expected: Expected, array: Any) -> Any:

@@ -11,10 +11,14 @@ import numpy.typing as npt
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.cutting import cut_at_share
 from lopsided.estimators.base.locking import Locked
+from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.labels import LabelMap
 from lopsided.protocol import Answer
+
+_ROWS_BETWEEN_CUTS = 500
 
 
 class Answering(Locked):
@@ -23,6 +27,8 @@ class Answering(Locked):
     takes_missing: ClassVar[bool] = False  # NaN in a row is a value that is not known
     _labels: LabelMap
     _memory: ScoreMemory
+    _recent: RecentRows
+    _rate_cut: tuple[int, str, float] | None = None  # rows offered until then, the rule, and what was found
 
     @property
     def _started(self) -> bool:
@@ -93,7 +99,29 @@ class Answering(Locked):
         if rule == "zero":
             return 0.0
         with self._alone:
+            return self._rate_threshold(rule) if rule.startswith("rate:") else self._memory.threshold(rule)
+
+    def _rate_threshold(self, rule: str, *, may_be_old: int = 0) -> float:
+        """The cut above which the present model scores a share of the latest rows, found anew when it has changed.
+
+        `may_be_old` is how many rows may have been learned since it was found.
+        """
+        offered, known = self._recent.offered, self._rate_cut
+        if known is not None and known[1] == rule and known[0] <= offered <= known[0] + may_be_old:
+            return known[2]
+        rows = self._recent.rows
+        if not len(rows):  # too wide to be kept, or not in the file: progressive scores are the next best
             return self._memory.threshold(rule)
+        found = cut_at_share(self._score(validation.as_rows(rows)), float(rule.removeprefix("rate:")))
+        self._rate_cut = offered, rule, found
+        return found
+
+    def _threshold_for_one(self) -> float:
+        """`threshold_` for single examples: scoring the latest rows for each of them would cost more than they do."""
+        rule = self._threshold_rule()
+        if isinstance(rule, str) and rule.startswith("rate:"):
+            return self._rate_threshold(rule, may_be_old=_ROWS_BETWEEN_CUTS)
+        return self.threshold_
 
     @property
     def calibration_(self) -> tuple[float, float]:

@@ -25,6 +25,7 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.answering import Answering
 from lopsided.estimators.base.compiling import compile_ahead
 from lopsided.estimators.base.randomness import UniformStream
+from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.labels import LabelMap, map_of_labels
 
@@ -187,7 +188,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         self._uniforms = UniformStream(np.random.default_rng(self.random_state))
         self._begun_with = {name: _kept(value) for name, value in self.get_params(deep=False).items()}
         self._set_labels(labels)
-        self._memory = ScoreMemory()
+        self._memory, self._recent, self._rate_cut = ScoreMemory(), RecentRows(self.n_features_in_), None
         self._has_warned = False
         self._may_be_wrong_way_round = not labels.is_told
         self._start(self.n_features_in_)
@@ -208,7 +209,9 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         if not heavy.all():
             X, signs, weights = X[heavy], signs[heavy], weights[heavy]
             answered = None if answered is None else answered[heavy]
-        scores = self._learn(validation.as_rows(X), signs, weights, every_score=every_score)
+        rows = validation.as_rows(X)
+        self._recent.offer(rows)
+        scores = self._learn(rows, signs, weights, every_score=every_score)
         self._memory.remember(signs, scores if answered is None else answered)
         self._warn_of_divergence()
         if self._may_be_wrong_way_round:
@@ -256,6 +259,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         with self._alone:
             self._check_started()
             self._end_fit()
+            self._rate_cut = None
         return self
 
     def compile_ahead(self, n_features: int | None = None, *, sparse: bool = False, classes: Any = None) -> Self:

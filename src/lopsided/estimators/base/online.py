@@ -146,6 +146,7 @@ class OnlineClassifier(Classifier):
                 self._set_labels(labels)
             if skipped:
                 return self
+            self._recent.offer_one(self._one_x)
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
@@ -165,7 +166,8 @@ class OnlineClassifier(Classifier):
 
     def score_one(self, x: Any) -> float:
         """`decision_function` for one example: a 1-d array or a mapping. The fast path for single examples."""
-        return self.raw_score_one(x) - self.threshold_
+        with self._alone:
+            return self.raw_score_one(x) - self._threshold_for_one()
 
     def raw_score_one(self, x: Any) -> float:
         """`raw_scores` for one example: a 1-d array or a mapping. Never shifted by `threshold_`."""
@@ -177,7 +179,7 @@ class OnlineClassifier(Classifier):
     def answer_one(self, x: Any) -> Answer:
         """`answer` for one example: a 1-d array or a mapping."""
         with self._alone:
-            score, threshold = self.raw_score_one(x), self.threshold_
+            score, threshold = self.raw_score_one(x), self._threshold_for_one()
             positive = score - threshold > 0.0
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
@@ -195,6 +197,7 @@ class OnlineClassifier(Classifier):
         with self._alone:
             self._check_started()
             rows, learned = self._rows_of(X), ~np.isnan(turns)
+            self._recent.offer(rows, np.flatnonzero(learned))
             take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
             take(rows, turns, scores, places)
             self._memory.remember(turns[learned], scores[places[learned]])

@@ -1,7 +1,8 @@
 """What a learner remembers of its own progressive scores: enough for a threshold and for probabilities.
 
-Two rings hold the latest scores of each class, given before the label was known. They follow a model that changes,
-take fixed memory, and cost one write an example; thresholds and probabilities are worked out from them when asked for.
+Two rings hold the latest scores of each class, given before the label was known, and a third one those of all rows in
+the order of the stream. They follow a model that changes, take fixed memory, and cost two writes an example; thresholds
+and probabilities are worked out from them when asked for.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.estimators.base.cutting import above_all, best_cut, cut_at_share
 
-POSITIVE_RING, NEGATIVE_RING = 1024, 4096
+POSITIVE_RING, NEGATIVE_RING, LATEST_RING = 1024, 4096, 2048
 _STEEPEST_LOGIT = 20.0
+_FEW = 5  # positives before which no best cut is looked for
+_FEWEST_POSITIVES, _FEWEST_NEGATIVES = 64, 256
 
 
 class ScoreMemory:
@@ -21,7 +25,9 @@ class ScoreMemory:
     def __init__(self) -> None:
         self.positive = np.zeros(POSITIVE_RING)
         self.negative = np.zeros(NEGATIVE_RING)
+        self.latest = np.zeros(LATEST_RING)
         self.counts: Integers = np.zeros(2, dtype=np.int64)  # positives, negatives that were scored
+        self.n_latest = 0  # scores of both, in one row; files of old have none
         self.seen = [0, 0]  # positives, negatives that were learned, also those that went unscored
         self._calibration: tuple[tuple[int, int], tuple[float, float]] | None = None
         self._threshold: tuple[tuple[int, int], str, float] | None = None
@@ -35,6 +41,8 @@ class ScoreMemory:
         count = self.counts.item(which)
         ring[count % len(ring)] = score
         self.counts[which] = count + 1
+        self.latest[self.n_latest % LATEST_RING] = score
+        self.n_latest += 1
 
     def remember(self, signs: Floats, scores: Floats) -> None:
         """Note many, in order: the same as one after the other."""
@@ -47,9 +55,10 @@ class ScoreMemory:
             (1, self.negative, scores[scored & (signs < 0)]),
         ):
             count = int(self.counts[which])
-            kept = new[-ring.size :]
-            ring[(count + new.size - kept.size + np.arange(kept.size)) % ring.size] = kept
+            _append(ring, count, new)
             self.counts[which] = count + new.size
+        _append(self.latest, self.n_latest, scores[scored])
+        self.n_latest += int(np.count_nonzero(scored))
 
     @property
     def _moment(self) -> tuple[int, int]:
@@ -64,34 +73,44 @@ class ScoreMemory:
         return scores, is_positive, np.where(is_positive, shares[0], shares[1])
 
     def threshold(self, rule: str) -> float:
-        """Where the decision lies: "f1", "gmean" (the best so far) or "rate:SHARE" (flag that share of the stream)."""
+        """Where the decision lies: "f1", "gmean" (the best of late) or "rate:SHARE" (flag that share of the stream)."""
         if self._threshold is None or self._threshold[:2] != (self._moment, rule):
             self._threshold = (self._moment, rule, self._find_threshold(rule))
         return self._threshold[2]
 
     def _find_threshold(self, rule: str) -> float:
-        scores, is_positive, mass = self._sample()
-        if scores.size == 0 or (not rule.startswith("rate:") and 0 in self._moment):
+        positives, negatives = self._moment
+        if not positives + negatives:
             return 0.0
-        order = np.argsort(-scores, kind="stable")
-        scores, true, false = scores[order], (mass * is_positive)[order], (mass * ~is_positive)[order]
-        last_of_ties = np.append(scores[:-1] != scores[1:], True)
-        caught, alarms = np.cumsum(true)[last_of_ties], np.cumsum(false)[last_of_ties]
-        flagged_down_to = scores[last_of_ties]
-        positives, negatives = true.sum(), false.sum()
-        if rule == "f1":
-            best = int(np.argmax(2 * caught / (positives + caught + alarms)))
-        elif rule == "gmean":
-            best = int(np.argmax(np.sqrt(caught / positives * (1 - alarms / negatives))))
-        else:
-            allowed = float(rule.removeprefix("rate:")) * (positives + negatives)
-            best = int(np.searchsorted(caught + alarms, allowed * (1 + 1e-12), side="right")) - 1
-        if best < 0:
-            return float(flagged_down_to[0])
-        if best + 1 == flagged_down_to.size:
-            return float(np.nextafter(flagged_down_to[best], -np.inf))
-        middle = 0.5 * flagged_down_to[best] + 0.5 * flagged_down_to[best + 1]
-        return float(middle if middle < flagged_down_to[best] else flagged_down_to[best + 1])
+        if rule.startswith("rate:"):
+            return self._cut_at_share(float(rule.removeprefix("rate:")))
+        if not positives:  # nobody knows what to flag, so nothing is
+            return above_all(self.negative[: min(negatives, NEGATIVE_RING)])
+        if not negatives:
+            return 0.0
+        if positives < _FEW:
+            # One or two say nothing about where the best cut lies: as many are flagged as there are positives.
+            return self._cut_at_share(positives / (positives + negatives))
+        return best_cut(*self._recent_sample(), rule)
+
+    def _cut_at_share(self, share: float) -> float:
+        if not self.n_latest:  # out of a file that does not have them
+            scores, _, mass = self._sample()
+            return cut_at_share(scores, share, mass)
+        window = min(self.n_latest, max(LATEST_RING // 2, min(LATEST_RING, self.n_latest // 4)))
+        return cut_at_share(_last(self.latest, self.n_latest, window), share)
+
+    def _recent_sample(self) -> tuple[Floats, npt.NDArray[np.bool_], Floats]:
+        """The latest half of the positives and as much of the negatives, but not too few: a model gets better."""
+        counts = self.counts.tolist()
+        sizes = [min(count, size) for count, size in zip(counts, (POSITIVE_RING, NEGATIVE_RING), strict=True)]
+        n_positives = min(sizes[0], max(_FEWEST_POSITIVES, counts[0] // 2))
+        n_negatives = min(sizes[1], max(_FEWEST_NEGATIVES, counts[1] * n_positives // counts[0]))
+        scores = np.concatenate([
+            _last(self.positive, counts[0], n_positives), _last(self.negative, counts[1], n_negatives),
+        ])  # fmt: skip
+        is_positive = np.arange(scores.size) < n_positives
+        return scores, is_positive, np.where(is_positive, counts[0] / n_positives, counts[1] / n_negatives)
 
     def probability(self, scores: Floats) -> Floats:
         """The probability of the rare class: a logistic curve through the remembered scores, strictly increasing."""
@@ -133,3 +152,14 @@ class ScoreMemory:
             if np.abs(move).max() < 1e-10:
                 break
         return float(beta[0] / spread), float(beta[1] - beta[0] * centre / spread)
+
+
+def _append(ring: Floats, count: int, new: Floats) -> None:
+    """Write new scores behind the `count` that there have been."""
+    kept = new[-ring.size :]
+    ring[(count + new.size - kept.size + np.arange(kept.size)) % ring.size] = kept
+
+
+def _last(ring: Floats, count: int, n: int) -> Floats:
+    """The last n of the scores that there have been, in their order."""
+    return ring[(count - n + np.arange(n)) % ring.size]

@@ -12,6 +12,7 @@ from lopsided.constraints import ParameterError
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.kernel.koil import KOIL
@@ -85,10 +86,10 @@ class StreamPipeline(OnlineClassifier):
     def _given_scaler(self) -> OnlineScaler:
         return OnlineScaler() if self.scaler is None else self.scaler
 
-    def _given_learner(self) -> OnlineClassifier:
+    def _given_learner(self) -> Classifier:
         return self._default_learner() if self.learner is None else self.learner
 
-    def _default_learner(self) -> OnlineClassifier:
+    def _default_learner(self) -> Classifier:
         return KOIL()
 
     def _check_parameters(self) -> None:
@@ -96,7 +97,7 @@ class StreamPipeline(OnlineClassifier):
             raise ParameterError(
                 f"The 'scaler' parameter of StreamPipeline must be an OnlineScaler. Got {self.scaler!r} instead."
             )
-        if not isinstance(self._given_learner(), OnlineClassifier):
+        if not isinstance(self._given_learner(), Classifier):
             raise ParameterError(
                 f"The 'learner' parameter of StreamPipeline must be a learner of lopsided. Got {self.learner!r}."
             )
@@ -105,6 +106,15 @@ class StreamPipeline(OnlineClassifier):
 
     def _check_features(self, X: Any) -> None:
         self._given_scaler()._check_features(X)
+
+    def _next(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
+        learner = self._given_learner()
+        if not isinstance(learner, OnlineClassifier):
+            raise ParameterError(
+                f"The learner of a {type(self).__name__} must learn row by row, unless all rows are given to 'fit'. "
+                f"Got {type(learner).__name__}."
+            )
+        return super()._next(X, y, classes, sample_weight)
 
     def _start(self, n_features: int) -> None:
         self.scaler_ = clone(self._given_scaler())
@@ -133,11 +143,19 @@ class StreamPipeline(OnlineClassifier):
 
     # One example goes straight into the array from which the learner reads it.
 
+    def learn_one(self, x: Any, y: Any, *, score: float | None = None, weight: float = 1.0) -> Self:
+        """As in all learners, if the learner inside learns row by row."""
+        if not isinstance(self._given_learner(), OnlineClassifier):
+            self._next([], [], None, None)
+        return super().learn_one(x, y, score=score, weight=weight)
+
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._pass_one_on(learn=True)
         return self.learner_._learn_one(sign, weight)
 
     def _score_one(self) -> float:
+        if not isinstance(self.learner_, OnlineClassifier):
+            return super()._score_one()
         self._pass_one_on(learn=False)
         return self.learner_._score_one()
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from lopsided.core.features.fourier_ranker import DRAWN, FIXED, POSITIVES, SEEN, RankerPlan
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.estimators.features.class_moments import ClassMoments
 from lopsided.estimators.state.experts import empty_experts
@@ -36,7 +37,7 @@ class AddsUp(CompiledLearner):
         """An empty model with the same directions and the same fixed scale, to learn from another part of a stream."""
         other = copy.deepcopy(self)
         self._check_scale("sibling", other)
-        other._memory = ScoreMemory()
+        other._memory, other._recent = ScoreMemory(), RecentRows(other.n_features_in_)
         for memory in other._moments_by_fade:
             memory.clear()
         other._experts = empty_experts(other._experts_plan, other._state.offsets.size)
@@ -72,6 +73,9 @@ class AddsUp(CompiledLearner):
                 memory.add(more)
             self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
             self._memory.seen = [mine + more for mine, more in zip(self._memory.seen, other._memory.seen, strict=True)]
+            if not self._recent.offered:
+                self._recent = other._recent
+            self._rate_cut = None
             self._solve()
         return self
 

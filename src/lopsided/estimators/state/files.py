@@ -22,7 +22,8 @@ from sklearn.base import BaseEstimator
 
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import registry
-from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING
+from lopsided.estimators.base.recent_rows import RecentRows
+from lopsided.estimators.base.score_memory import LATEST_RING, NEGATIVE_RING, POSITIVE_RING
 from lopsided.estimators.state.arrays import ModelFileError, in_range, is_sound, taken
 from lopsided.estimators.state.replacing import replace_file
 from lopsided.kernels import Kernel, kernel_from_json
@@ -178,9 +179,12 @@ def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
         arrays |= {
             "memory.positive": memory.positive.copy(),
             "memory.negative": memory.negative.copy(),
+            "memory.latest": memory.latest.copy(),
+            "memory.n_latest": np.array([memory.n_latest], dtype=np.int64),
             "memory.counts": memory.counts.copy(),
             "memory.seen": np.array(memory.seen, dtype=np.int64),
         }
+        arrays |= model._recent.state()
     for number, part in enumerate(model._parts() if hasattr(model, "_parts") else []):
         part_arrays, part_description = packed(part)
         arrays |= {f"part{number}/{name}": array for name, array in part_arrays.items()}
@@ -255,6 +259,22 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
     model._memory.seen = seen.tolist()
     if sum(model._memory.seen):  # whoever saved it has been told, or had no reason to be
         model._may_be_wrong_way_round = False
+    if "memory.latest" in arrays:  # files of old have neither this nor rows
+        model._memory.latest = taken(arrays, "memory.latest", np.float64, (LATEST_RING,))
+        n_latest = taken(arrays, "memory.n_latest", np.int64, (1,))
+        in_range("memory.n_latest", n_latest, 0, 2**62)
+        model._memory.n_latest = int(n_latest[0])
+    if "recent.rows" in arrays:
+        _restore_recent(model, arrays)
+
+
+def _restore_recent(model: Any, arrays: Arrays) -> None:
+    offered = taken(arrays, "recent.offered", np.int64, (1,))
+    in_range("recent.offered", offered, 0, 2**62)
+    recent = RecentRows(model.n_features_in_)
+    recent.offered = int(offered[0])
+    n_rows = min(recent.kept, recent.capacity)
+    model._recent.restore(taken(arrays, "recent.rows", np.int64, (n_rows, model.n_features_in_)), recent.offered)
 
 
 def _to_json(value: Any, name: str) -> Any:

@@ -1,0 +1,61 @@
+"""Where scores are cut: at the best F1 or geometric mean, or so that a share of them is above."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.arithmetic.compiled import Floats
+
+Flags = npt.NDArray[np.bool_]
+
+# A ranker that is no better than chance has its best F1 where everything is flagged: of use to nobody.
+_MOST_FLAGGED_A_POSITIVE = 5.0
+_HARDLY_MORE = 1 + 1e-12  # sums of masses are not exact
+
+
+def cut_at_share(scores: Floats, share: float, mass: Floats | None = None) -> float:
+    """The cut above which there is at most this share of the scores; `mass` is what each of them counts."""
+    mass = np.ones(scores.size) if mass is None else mass
+    levels, flagged = _levels(scores, mass)
+    allowed = share * flagged[-1] * _HARDLY_MORE
+    return _below(levels, int(np.searchsorted(flagged, allowed, side="right")) - 1)
+
+
+def best_cut(scores: Floats, is_positive: Flags, mass: Floats, measure: str) -> float:
+    """The cut with the best F1 ("f1"), or the best geometric mean of recall and specificity ("gmean").
+
+    That of F1 never flags more than five times as many rows as are positive.
+    """
+    levels, caught, alarms = _levels(scores, mass * is_positive, mass * ~is_positive)
+    positives, negatives = caught[-1], alarms[-1]
+    if measure == "f1":
+        values = 2 * caught / (positives + caught + alarms)
+        values[caught + alarms > _MOST_FLAGGED_A_POSITIVE * positives * _HARDLY_MORE] = 0.0
+    else:
+        values = np.sqrt(caught / positives * (1 - alarms / negatives))
+    best = int(np.argmax(values))
+    return _below(levels, best if values[best] > 0 else -1)
+
+
+def above_all(scores: Floats) -> float:
+    """A cut that nothing like these scores exceeds."""
+    return float(scores.max() + (scores.max() - scores.min()))
+
+
+def _levels(scores: Floats, *masses: Floats) -> list[Floats]:
+    """The different scores from the highest on, and what there is of each mass down to each of them."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    last_of_ties = np.append(ranked[:-1] != ranked[1:], True)
+    return [ranked[last_of_ties], *(np.cumsum(mass[order])[last_of_ties] for mass in masses)]
+
+
+def _below(levels: Floats, chosen: int) -> float:
+    """The cut between a level and the next lower one; below 0 is above all of them."""
+    if chosen < 0:
+        return float(levels[0])
+    if chosen + 1 == levels.size:
+        return float(np.nextafter(levels[chosen], -np.inf))
+    middle = 0.5 * levels[chosen] + 0.5 * levels[chosen + 1]
+    return float(middle if middle < levels[chosen] else levels[chosen + 1])
