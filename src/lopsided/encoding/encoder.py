@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.encoding.forms import by_column
+from lopsided.encoding.raw_cells import EncodedRows, RawCells, plain_cell
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
@@ -23,10 +24,6 @@ Floats = npt.NDArray[np.float64]
 _EXPECTED = {NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE}
 _ARROW_READS = "biufUM"  # dtypes by their letters: all that can be a column but objects
 _DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
-
-
-class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
-    """Rows that `TableEncoder.matrix` has made of a stream's columns, and parts of them: they need no second check."""
 
 
 class TableEncoder:
@@ -84,6 +81,10 @@ class TableEncoder:
             result.append(Expected(self.schema.label, cells.LABEL, labels))
         return result
 
+    def expected_id(self) -> list[Expected]:
+        """The column of identifiers, if there is one: of whatever kind, it is read as text."""
+        return [] if self.schema.id is None else [Expected(self.schema.id, cells.TEXT)]
+
     def matrix(self, columns: Columns) -> Floats:
         """The rows of these columns, which must have been checked: by a stream, or by `columns_of`."""
         self._check_names(columns)
@@ -93,6 +94,12 @@ class TableEncoder:
         for place in self._places:
             place.write(columns[place.column.name], result)
         return result
+
+    def rows(self, columns: Columns) -> EncodedRows:
+        """The same, with the cells that they were made of."""
+        rows = self.matrix(columns).view(EncodedRows)
+        rows.cells = RawCells(columns, np.arange(rows.shape[0]))
+        return rows
 
     def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
         """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked.
@@ -123,7 +130,7 @@ class TableEncoder:
             return table  # of a chunk, checked by its stream
         values = by_column(table)
         self._check_names(values)
-        expected = [e for e in self.expected() if e.name in values]
+        expected = [e for e in [*self.expected(), *self.expected_id()] if e.name in values]
         lengths = {e.name: len(values[e.name]) for e in expected}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{length} of {name!r}" for name, length in lengths.items())
@@ -155,6 +162,29 @@ class TableEncoder:
                 raise SchemaError(
                     f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
                 )
+
+    def plain_cells(self, row: Mapping[Any, Any]) -> dict[str, Any]:
+        """The cells of a row that was checked, in the order of the columns, and its identifier: numbers, words, dates.
+
+        A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
+        """
+        by_name, plain = {str(name): cell for name, cell in row.items()}, {}
+        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+            cell = by_name.get(expected.name)
+            if not isinstance(cell, list):
+                cell = plain_cell(cells.checked_cell(expected._replace(required=False), cell))
+            plain[expected.name] = bool(cell) if expected.kind == cells.FLAG and cell in (0.0, 1.0) else cell
+        return plain
+
+    def places(self) -> dict[str, list[int]]:
+        """Where the numbers that are made of each column stand in a row."""
+        found = {}
+        for place in self._places:
+            found[place.column.name] = [*range(place.columns.start, place.columns.stop)]
+            found[place.column.name] += [] if place.missing is None else [place.missing]
+            if place.column.kind == DATE:
+                found[place.column.name] += range(place.circles, place.circles + len(_parts(place.column)))
+        return {column.name: found[column.name] for column in self.schema.columns}
 
     def in_words(self, row: Floats) -> dict[str, Any]:
         """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""

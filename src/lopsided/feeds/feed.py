@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from lopsided.encoding import EncodedRows, Schema, TableEncoder
+from lopsided.encoding import Schema, TableEncoder
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.portions import Portion, seconds_of, slices_of
 from lopsided.labels import Signs
 from lopsided.streams import Spellings
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
+from lopsided.streams.cells import Expected
 
 SLICE = 1024  # rows
 
@@ -52,6 +53,7 @@ class Feed:
     from_start: bool = False
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
+    with_ids: bool = False  # whether identifiers are read although no label is
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
@@ -119,15 +121,20 @@ class Feed:
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
         encoder = TableEncoder(schema)
-        for chunk in self.stream.chunks(encoder.expected(self.labels)):
+        for chunk in self.stream.chunks([*encoder.expected(self.labels), *self._expected_id(encoder)]):
             self.bad.take(chunk.bad)
             self._note_place(chunk)
             if chunk.new_columns:
                 self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = None if self.labels is None or schema.label is None else chunk.columns[schema.label]
-                rows = encoder.matrix(chunk.columns).view(EncodedRows)
-                yield Portion(rows, self._signed(signs), seconds_of(schema, chunk), chunk)
+                yield Portion(encoder.rows(chunk.columns), self._signed(signs), seconds_of(schema, chunk), chunk)
+
+    def _expected_id(self, encoder: TableEncoder) -> list[Expected]:
+        """Identifiers are read where rows are learned, which may be shown again, and where somebody asks for them."""
+        is_wanted = self.labels is not None or self.with_ids
+        there = self.stream.columns if is_wanted else ()
+        return [column for column in encoder.expected_id() if column.name in there]
 
     def _note_place(self, chunk: Any) -> None:
         if chunk.mark is not None:

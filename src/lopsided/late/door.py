@@ -45,7 +45,7 @@ def _encoded(encoder: Any, X: Any) -> Any:
         return X
     if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,):
         return encoder.checked_rows(X).view(EncodedRows)
-    return encoder.matrix(encoder.columns_of(X)).view(EncodedRows)
+    return encoder.rows(encoder.columns_of(X))
 
 
 def signs_of(

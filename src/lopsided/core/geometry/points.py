@@ -30,6 +30,8 @@ class Points(NamedTuple):
 
     A column of the table that was stored from a sparse row remembers its features as well, to be cleared by. `lookup`
     is scratch, a dense query that is all zeros between calls; it is empty unless the points are kept by non-zeros.
+    `numbers` says which row each point is, counted from 1 over all rows that were learned (0: nobody knows), and
+    `clock` how many there were: whoever keeps the rows as they came finds them again by that.
     """
 
     values: Floats
@@ -38,6 +40,8 @@ class Points(NamedTuple):
     entries: Floats
     n_features: Integers
     lookup: Floats
+    numbers: Integers
+    clock: Integers
 
 
 WIDEST_TABLE = 4096
@@ -57,6 +61,8 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
         np.zeros((capacity, widest if by_non_zeros else 0)),
         np.zeros(capacity, dtype=np.int64),
         np.zeros(n_features if by_non_zeros else 0),
+        np.zeros(capacity, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )
 
 
@@ -241,8 +247,15 @@ def measure_column(
 
 
 @compiled
+def tick(points: Points) -> None:
+    """The next row has come: what is stored from now on is that one."""
+    points.clock[0] += 1
+
+
+@compiled
 def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
     """Write example t into a column."""
+    points.numbers[column] = points.clock[0]
     if points.lookup.size:
         _store_non_zeros(points, column, rows, t)
     elif rows.starts.size:

@@ -14,8 +14,10 @@ from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
+from lopsided.encoding.raw_cells import RawCells
 from lopsided.estimators.base import validation
 from lopsided.estimators.compose.pipeline import StreamPipeline
+from lopsided.estimators.compose.remembered_rows import RememberedCells, RememberedRows
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.state.arrays import in_range, taken
 
@@ -60,6 +62,12 @@ class _FilePipeline(StreamPipeline):
         """How numbers are scaled: "standard", "minmax" or "none"."""
         is_scaled = self._scales if self._started else self._is_to_scale
         return super().scale_kind if is_scaled else NO_SCALER
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: every feature at its mean, where that is known."""
+        self._check_started()
+        return super().typical_row_ if self._scales else self.learner_.typical_row_
 
     def _unscaled(self, rows: Floats) -> Floats:
         return super()._unscaled(rows) if self._scales else rows.copy()
@@ -179,8 +187,8 @@ class TablePipeline(_FilePipeline):
 
     def _matrix(self, X: Any) -> Floats:
         if isinstance(X, np.ndarray) and X.shape[1:] == (self.encoder_.width,):
-            return X.view(np.ndarray) if isinstance(X, EncodedRows) else self.encoder_.checked_rows(X)
-        return self.encoder_.matrix(self.encoder_.columns_of(X))
+            return X if isinstance(X, EncodedRows) else self.encoder_.checked_rows(X)
+        return self.encoder_.rows(self.encoder_.columns_of(X))
 
     def _rows_of(self, X: Any) -> Rows:
         return validation.as_rows(self._matrix(X))
@@ -195,8 +203,49 @@ class TablePipeline(_FilePipeline):
             if x.shape != self._one_x.shape:
                 raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
             self._one_x[:] = self._matrix(x[None])[0]
+            self._one_cells = None
         else:
-            self.encoder_.row(_mapping(x), self._one_x)
+            self._one_cells = _mapping(x)
+            self.encoder_.row(self._one_cells, self._one_x)
+
+    # ---------------------------------------------------------------- rows as they came
+
+    _one_cells: Any = None  # of the single row at hand, unless it came encoded
+    _one_batch: RawCells | None = None  # the same for the rows that are being learned
+
+    def _learn_checked(
+        self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False, answered: Floats | None = None
+    ) -> Floats:
+        cells = getattr(X, "cells", None)
+        self._one_batch = None if cells is None else cells.part(weights > 0)
+        try:
+            return super()._learn_checked(X, signs, weights, every_score=every_score, answered=answered)
+        finally:
+            self._one_batch = None
+
+    def _take_dense_turns(self, rows: Rows, turns: list[float], scores: Floats, places: list[int]) -> None:
+        self._one_cells = None  # such rows are encoded
+        super()._take_dense_turns(rows, turns, scores, places)
+
+    def _no_rows(self) -> RememberedRows:
+        assert self.schema is not None
+        return RememberedCells(self.schema)
+
+    def _rows_as_they_came(self, rows: Rows) -> Callable[[int], Any]:
+        return super()._rows_as_they_came(rows) if self._one_batch is None else self._one_batch.row
+
+    def _one_as_it_came(self) -> Any:
+        return super()._one_as_it_came() if self._one_cells is None else dict(self._one_cells)
+
+    def remembered_row(self, number: int) -> dict[str, Any] | None:
+        """The row of this number, counted from 1 over the rows learned, as it came: its columns, and its identifier.
+
+        None if no example of the learner is that row, or if a file of an older version did not keep it. Of a row that
+        came encoded a hashed column is a list of the words that it may have been.
+        """
+        with self._alone:
+            self._check_started()
+            return self._rows.cells(number) if isinstance(self._rows, RememberedCells) else None
 
     # ---------------------------------------------------------------- learning
 
@@ -267,6 +316,13 @@ class TablePipeline(_FilePipeline):
         """What missing numbers become: the means so far, one for each number of `encoder_` (a copy)."""
         self._check_started()
         return self._means.copy()
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: numbers at their means, no category, no text, no hour."""
+        row = np.zeros(self.n_features_in_)
+        row[: self._means.size] = self.missing_as_
+        return row
 
     def _unscaled(self, rows: Floats) -> Floats:
         result = rows.copy()

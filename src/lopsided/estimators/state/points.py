@@ -14,14 +14,14 @@ from lopsided.estimators.state.arrays import in_range, taken
 
 
 def points_arrays(points: Points) -> dict[str, npt.NDArray[Any]]:
-    """What a file keeps of them: everything but the scratch."""
-    return {f"points.{name}": array for name, array in points._asdict().items() if name != "lookup"}
+    """What a file keeps of them: everything but the scratch, and the clock, which the number of rows learned tells."""
+    return {f"points.{name}": array for name, array in points._asdict().items() if name not in ("lookup", "clock")}
 
 
 def restored_points(
-    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, by_non_zeros: bool = False
+    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, n_seen: int, by_non_zeros: bool = False
 ) -> Points:
-    """The support points of a file."""
+    """The support points of a file whose learner has seen so many rows; older ones do not say which rows they are."""
     empty = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
     features = taken(arrays, "points.features", np.int32, (capacity, None))
     width = features.shape[1] if empty.lookup.size else 0
@@ -32,7 +32,12 @@ def restored_points(
         entries=taken(arrays, "points.entries", np.float64, (capacity, width)),
         n_features=taken(arrays, "points.n_features", np.int64, (capacity,)),
         lookup=empty.lookup,
+        numbers=empty.numbers,
+        clock=np.array([n_seen], dtype=np.int64),
     )
+    if "points.numbers" in arrays:
+        points = points._replace(numbers=taken(arrays, "points.numbers", np.int64, (capacity,)))
+        in_range("points.numbers", points.numbers, 0, n_seen)
     in_range("points.features", features, 0, max(n_features - 1, 0))
     in_range("points.n_features", points.n_features, 0 if empty.lookup.size else -1, features.shape[1])
     return points
@@ -76,7 +81,8 @@ def moved_points(
     moved.features[target, :before] = points.features[columns]
     moved.entries[target, : points.entries.shape[1]] = points.entries[columns]
     moved.n_features[target] = points.n_features[columns]
-    return moved
+    moved.numbers[target] = points.numbers[columns]
+    return moved._replace(clock=points.clock)
 
 
 def vectors_at(points: Points, columns: npt.NDArray[np.int64]) -> Any:
