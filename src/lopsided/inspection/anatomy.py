@@ -107,8 +107,8 @@ def kernel_sums_of(model: Any) -> list[KernelSum]:
         return []
     weights, signs, numbers = learner.support_weights_, learner.support_signs_, _numbers_of(learner, vectors)
     if isinstance(vectors, list):
-        counts, kernels = learner.kernel_weights_.tolist(), chosen_pool(learner.kernels)
-        parts = zip(kernels, counts, vectors, weights, signs, numbers, strict=True)
+        counts = learner.kernel_weights_.tolist()
+        parts = zip(chosen_pool(learner.kernels), counts, vectors, weights, signs, numbers, strict=True)
         return [KernelSum(((1.0, kernel),), _dense(own), count * w, s, n) for kernel, count, own, w, s, n in parts]
     if isinstance(learner, B2RMK | OB2RMK):
         kernels = tuple(zip(learner.kernel_weights_.tolist(), chosen_pool(learner.kernels), strict=True))

@@ -360,6 +360,11 @@ class FourierRanker(AddsUp):
         self._check_started()
         return self._state.scale[CENTRE].copy()
 
+    @property
+    def farthest_(self) -> float:
+        """How many deviations from its mean a feature counts at most."""
+        return CLIP
+
     def standardised(self, X: Any) -> Floats:
         """Rows on the learner's own scale, as it encodes them: (x - mean) / deviation, at most 10 in size."""
         with self._alone:
