@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lopsided.encoding import Schema, TableEncoder
@@ -90,6 +90,13 @@ class Feed:
         """The share of the bytes that has been read; None if nobody knows."""
         total = self.stream.sources.total
         return self.stream.bytes_read / total if total else None
+
+    def read_ids(self, column: str) -> None:
+        """Have identifiers of this column read too, although no label is; before the first portion."""
+        assert self.schema is not None
+        is_learned_from = column in (known.name for known in self.schema.columns)
+        self.with_ids = True
+        self.schema = replace(self.schema, id=None if is_learned_from else column)
 
     def labels_of(self, signs: Any) -> Any:
         """Labels by their names."""
