@@ -113,7 +113,7 @@ def _one_row(model: Any, X: Any) -> Any:
         X = X[None]
     if type(X) is np.ndarray and not isinstance(model, TablePipeline):
         X = X.view(EncodedRows)  # features in the order of the model, by whatever names
-    is_table = isinstance(X, Mapping) or (isinstance(X, list) and X and isinstance(X[0], Mapping))
+    is_table = isinstance(X, Mapping) or hasattr(X, "columns") or (isinstance(X, list) and isinstance(X[0], Mapping))
     row = encoded_rows(model, X, "the row") if is_table or not hasattr(X, "shape") else X
     if row.shape[0] != 1:
         raise ParameterError(f"The rows to explain must be one at a time, got {row.shape[0]:,}.")

@@ -174,7 +174,8 @@ class Subject:
         learner = model.final_learner
         if not hasattr(learner, "linear_terms"):
             return None
-        here, there = (learner.linear_terms(prepared_row(model, _as_encoded(rows))) for rows in (row, baseline))
+        prepared = (prepared_row(model, _as_encoded(rows)) for rows in (row, baseline))
+        here, there = (learner.linear_terms(_as_encoded(rows)) for rows in prepared)
         by_feature = (here - there)[0]
         return np.array([by_feature[places].sum() for places in self.groups.values()])
 
