@@ -69,7 +69,7 @@ def plain_cell(cell: Any) -> Any:
 
 
 def _shortest(moment: str) -> str:
-    """Without the parts that are all zero: 2026-03-01 rather than 2026-03-01T00:00:00.000000."""
+    """Without the parts at its end that are all zero: 2026-03-01T08:30 rather than 2026-03-01T08:30:00.000000."""
     date, _, time = moment.partition("T")
-    time = time.partition(".")[0] if time.endswith(".000000") else time
-    return date if time in ("", "00:00:00") else f"{date}T{time}"
+    time = time.removesuffix(".000000").removesuffix(":00") if time.count(":") == 2 else time
+    return date if time in ("", "00:00") else f"{date}T{time}"

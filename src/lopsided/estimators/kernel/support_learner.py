@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lopsided.core.geometry.points import Points, Rows
 from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.state.points import vectors_at, wide_enough
+from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
 
 
 class SupportLearner(CompiledLearner):
@@ -50,10 +50,10 @@ class SupportVectorLearner(SupportLearner):
     def support_numbers_(self) -> Any:
         """Which row each support vector is, counted from 1 over the rows learned (a copy); 0 where nobody knows."""
         self._check_started()
-        return _of_each(self._columns_in_use(), lambda columns: self._points.numbers[columns])
+        return _of_each(self._columns_in_use(), lambda columns: numbers_of(self._points)[columns])
 
     def _kept_numbers(self) -> npt.NDArray[np.int64]:
-        return self._points.numbers
+        return numbers_of(self._points)
 
 
 def _of_each(columns: Any, find: Callable[[npt.NDArray[np.int64]], Any]) -> Any:
