@@ -60,6 +60,7 @@ def test_the_spread_is_that_of_the_posterior():
         covariance(n),
         rng.standard_normal(4),
         covariance(4),
+        np.zeros(n, dtype=np.int64),
     )
     X = rng.standard_normal((3, 2))
     scores, spreads = scores_and_spreads(posterior, pool, X)

@@ -41,6 +41,14 @@ def test_one_value_for_what_may_be_repeated_and_tables_of_names(lopsided, paymen
     assert {entry["learner"] for entry in said(lopsided, "tune", payments)["candidates"]} == {"ocs"}
 
 
+def test_the_id_of_a_file_is_a_column_to_explain_too(lopsided, payments, tmp_path):
+    (tmp_path / "lopsided.toml").write_text('id = "id"\nlabel = "kind"\n')
+    assert lopsided("learn", payments, "--learner", "ocs", "-o", "m").returncode == 0
+    by_row = lopsided("explain", "m", payments, "--row", 5)
+    assert by_row.returncode == 0, by_row.stderr
+    assert lopsided("explain", "m", payments, "--id", "t4").stdout == by_row.stdout
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

@@ -45,10 +45,8 @@ def test_the_graph_gives_the_scores_of_the_model(lopsided, tmp_path, learner, sc
     assert json.loads(done.stdout)["largest_difference"] < 1e-9
 
 
-def test_what_cannot_be_exported_is_said(refused, tmp_path):
-    lp.TablePipeline(SCHEMA, learner=lp.BOMKC(pos_label="bad")).partial_fit(ROWS, LABELS).save(tmp_path / "m")
-    assert "Got a model of BOMKC, which is made otherwise" in refused("export", "m", "-o", "m.onnx")
-    assert not (tmp_path / "m.onnx").exists()
+def test_what_cannot_be_written_is_said(refused, tmp_path):
+    lp.TablePipeline(SCHEMA, learner=lp.OPAUC(pos_label="bad")).partial_fit(ROWS, LABELS).save(tmp_path / "m")
     assert "must be a file in a directory that can be written to" in refused("export", "m", "-o", "no/m.onnx")
 
 

@@ -18,7 +18,7 @@ from lopsided.estimators.state.arrays import ModelFileError
 BASES = {
     "AddsUp",
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
-    "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner",
+    "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews",
 }  # fmt: skip
 X, Y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 0]
 

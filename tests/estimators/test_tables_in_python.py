@@ -76,7 +76,7 @@ def test_what_was_found_is_saved_and_holds(columns, labels, tmp_path):
     again = lp.load(tmp_path / "m")
     assert again.schema is None and again.schema_ == model.schema_
     np.testing.assert_array_equal(again.decision_function(columns), model.decision_function(columns))
-    with pytest.raises(NotFittedError, match="has no schema yet: it finds it in the first rows"):
+    with pytest.raises(NotFittedError, match="has no schema yet: 'fit' and the other ways to learn find one"):
         _ = clone(model).schema_
     assert lp.encoding.TableEncoder(again.schema_).names == again.encoder_.names
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from lopsided.bayes.batch import BatchFit, fitted
 from lopsided.bayes.kernel_pool import KernelPool
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.bayesian.step import (
     ETA,
     FROM_SCORES,
@@ -34,7 +34,10 @@ _DEPENDENT = 1e-13  # of the largest: what is left of a column that the others e
 
 
 class Posterior(NamedTuple):
-    """The points of both buffers in the order in which they came, their labels, and the laws of a and (b, e)."""
+    """The points of both buffers in the order in which they came, their labels, and the laws of a and (b, e).
+
+    `numbers` say which row each point is, counted from 1 over the rows learned; 0 where nobody knows.
+    """
 
     points: Floats
     signs: Floats
@@ -42,6 +45,7 @@ class Posterior(NamedTuple):
     Sigma_a: Floats
     m_be: Floats
     Sigma_be: Floats
+    numbers: Integers
 
 
 def scores_of(posterior: Posterior, pool: KernelPool, X: Floats) -> Floats:
@@ -59,9 +63,10 @@ def combined(pool: KernelPool, X: Floats, points: Floats, m_a: Floats, m_be: Flo
     return np.nan_to_num(scores, nan=0.0)
 
 
-def begun(fit: BatchFit, X: Floats, y: Floats, budget: int) -> Posterior:
-    """All points of a batch fit enter the buffers; then each is cut down to its budget."""
-    posterior = Posterior(X.copy(), y.copy(), fit.m_a.copy(), fit.Sigma_a.copy(), fit.m_be.copy(), fit.Sigma_be.copy())
+def begun(fit: BatchFit, X: Floats, y: Floats, numbers: Integers, budget: int) -> Posterior:
+    """All points of a batch fit, which are rows of these numbers, enter the buffers; each is cut down to its budget."""
+    laws = (fit.m_a.copy(), fit.Sigma_a.copy(), fit.m_be.copy(), fit.Sigma_be.copy())
+    posterior = Posterior(X.copy(), y.copy(), *laws, numbers.copy())
     for sign in (1.0, -1.0):
         while np.count_nonzero(posterior.signs == sign) > budget:
             posterior = without(posterior, worst(posterior, sign))
@@ -92,6 +97,7 @@ def without(posterior: Posterior, r: int) -> Posterior:
         signs=np.delete(posterior.signs, r),
         m_a=np.delete(posterior.m_a, r),
         Sigma_a=Sigma,
+        numbers=np.delete(posterior.numbers, r),
     )
 
 
@@ -132,6 +138,7 @@ def _appended(
         signs=np.append(posterior.signs, sign),
         m_a=np.append(m_old, mean),
         Sigma_a=Sigma,
+        numbers=np.append(posterior.numbers, 0),  # whoever knows the row writes it there
     )
 
 

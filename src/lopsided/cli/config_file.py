@@ -38,14 +38,15 @@ def _content(path: str) -> dict[str, Any]:
 
 
 def _by_name(command: click.Command) -> dict[str, click.Option]:
-    """The options that a file can give, by their long names."""
-    return {
+    """The options that a file can give, by their long names; `id` is the column of identifiers to every command."""
+    found = {
         name.removeprefix("--"): option
         for option in command.params
         if isinstance(option, click.Option) and option.name != "config"
         for name in option.opts
         if name.startswith("--")
     }
+    return found | {"id": found["id-column"]} if "id-column" in found else found
 
 
 def _check_names(path: str, content: Mapping[str, Any]) -> None:

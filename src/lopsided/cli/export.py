@@ -17,7 +17,7 @@ from lopsided.cli.options import with_config, with_force, with_json
 @with_config
 @with_json
 def export(model: str, output: str | None, force: bool, as_json: bool) -> None:
-    """Write MODEL as ONNX: linear learners, and sums of Gaussian or polynomial kernels (KOIL, OILK, SPA, BPAS, ...).
+    """Write MODEL as ONNX: every learner of lopsided, and pools and pipelines of them.
 
     The graph takes float64 rows as the model's encoder makes them: numbers (NaN where missing), whether they are
     missing, parts of dates, hashed words; the names of these columns, in order, are in its metadata as `columns`. A

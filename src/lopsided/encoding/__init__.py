@@ -10,8 +10,9 @@ country  category, hashed into 4 columns
 ['amount', 'amount is missing', 'country #0', 'country #1', 'country #2', 'country #3']
 """
 
-from lopsided.encoding.encoder import EncodedRows, TableEncoder
+from lopsided.encoding.encoder import TableEncoder
 from lopsided.encoding.inference import SchemaWarning, infer_schema
+from lopsided.encoding.raw_cells import EncodedRows
 from lopsided.encoding.schema import Column, Schema, SchemaError
 
 __all__ = ["Column", "EncodedRows", "Schema", "SchemaError", "SchemaWarning", "TableEncoder", "infer_schema"]

@@ -21,6 +21,7 @@ from lopsided.encoding.moments import (
     one_in_days,
     one_on_circle,
 )
+from lopsided.encoding.raw_cells import EncodedRows, RawCells, plain_cell
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
 from lopsided.streams.cells import CheckedRows, Columns, Expected
@@ -33,10 +34,6 @@ _EXPECTED = {
     NUMBER: cells.NUMBER, FLAG: cells.FLAG, CATEGORY: cells.TEXT, TEXT: cells.TEXT, DATE: cells.DATE, KEY: cells.TEXT,
 }  # fmt: skip
 _ARROW_READS = "biufUM"  # dtypes by their letters: all that can be a column but objects
-
-
-class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
-    """Rows that `TableEncoder.matrix` has made of a stream's columns, and parts of them: they need no second check."""
 
 
 class TableEncoder:
@@ -87,14 +84,6 @@ class TableEncoder:
             first, missing, circles = own.stop, missing + column.may_miss, points.stop
         return places
 
-    def places_by_column(self) -> dict[str, list[int]]:
-        """Which of the encoded columns are made of each column of the table, in its order."""
-        places: dict[str, list[int]] = {column.name: [] for column in self.schema.columns}
-        for place in self._places:
-            made = [*range(self.width)[place.columns], *range(self.width)[place.points]]
-            places[place.column.name] = sorted(made if place.missing is None else [*made, place.missing])
-        return places
-
     def expected(self, labels: Spellings | None = None) -> list[Expected]:
         """What a stream must hold: the columns, the label if there are `labels`, and the time."""
         result = [_expected(column) for column in self._columns]
@@ -105,6 +94,10 @@ class TableEncoder:
             result.append(Expected(self.schema.label, cells.LABEL, labels))
         return result
 
+    def expected_id(self) -> list[Expected]:
+        """The column of identifiers, if there is one: of whatever kind, it is read as text."""
+        return [] if self.schema.id is None else [Expected(self.schema.id, cells.TEXT)]
+
     def matrix(self, columns: Columns) -> Floats:
         """The rows of these columns, which must have been checked: by a stream, or by `columns_of`."""
         self._check_names(columns)
@@ -114,6 +107,12 @@ class TableEncoder:
         for place in self._places:
             place.write(columns[place.column.name], result)
         return result
+
+    def rows(self, columns: Columns) -> EncodedRows:
+        """The same, with the cells that they were made of."""
+        rows = self.matrix(columns).view(EncodedRows)
+        rows.cells = RawCells(columns, np.arange(rows.shape[0]))
+        return rows
 
     def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
         """Write one row, a mapping of columns to cells, into `result` as `matrix` would; the cells are checked.
@@ -149,7 +148,7 @@ class TableEncoder:
             # A key that no row has is missing in all, as it is in those that lack a key that others have.
             values = {column.name: [None] * len(table) for column in self.schema.columns} | values
         self._check_names(values)
-        expected = [e for e in self.expected() if e.name in values]
+        expected = [e for e in [*self.expected(), *self.expected_id()] if e.name in values]
         lengths = {e.name: len(values[e.name]) for e in expected}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{length} of {name!r}" for name, length in lengths.items())
@@ -181,6 +180,27 @@ class TableEncoder:
                 raise SchemaError(
                     f"The table must hold the column {column.name!r}, got only {', '.join(map(str, columns))}."
                 )
+
+    def plain_cells(self, row: Mapping[Any, Any]) -> dict[str, Any]:
+        """The cells of a row that was checked, in the order of the columns, and its identifier: numbers, words, dates.
+
+        A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
+        """
+        by_name, plain = {str(name): cell for name, cell in row.items()}, {}
+        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+            cell = by_name.get(expected.name)
+            if not isinstance(cell, list):
+                cell = plain_cell(cells.checked_cell(expected._replace(required=False), cell))
+            plain[expected.name] = bool(cell) if expected.kind == cells.FLAG and cell in (0.0, 1.0) else cell
+        return plain
+
+    def places(self) -> dict[str, list[int]]:
+        """Which of the encoded columns are made of each column of the table, in its order."""
+        places: dict[str, list[int]] = {column.name: [] for column in self.schema.columns}
+        for place in self._places:
+            made = [*range(self.width)[place.columns], *range(self.width)[place.points]]
+            places[place.column.name] = sorted(made if place.missing is None else [*made, place.missing])
+        return places
 
     def in_words(self, row: Floats) -> dict[str, Any]:
         """What can be told of the original columns of an encoded row: numbers, dates, and lists of hashed words."""

@@ -34,7 +34,7 @@ class Entry:
     random: Claim = False  # its seed makes a difference
     keeps_vectors: Claim = False  # has support_vectors_ and n_support_
     linear: bool = False  # has coef_, weights of features
-    explainable: Claim = False  # a score is a sum over support vectors, features or members
+    explainable: Claim = True  # a score can be taken apart: as the sum that it is, or else by columns
     # What a progressive run reports is what the model would have answered: not so for averages and drawn columns.
     reports_its_answer: Claim = True
     registered_class: type | None = None  # of a class that a program brought along

@@ -113,7 +113,7 @@ def columns_of_model(model: Any) -> dict[str, list[int]]:
     """The columns of the table that a model reads, and which of its numbers are made of each."""
     encoder = getattr(model, "encoder_", None)
     if encoder is not None:
-        places: dict[str, list[int]] = encoder.places_by_column()
+        places: dict[str, list[int]] = encoder.places()
         return places
     return {name: [place] for place, name in enumerate(feature_names(model))}
 

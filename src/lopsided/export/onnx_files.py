@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows
-from lopsided.inspection import ScoreForm, score_form_of
+from lopsided.inspection import kernel_sums_of
 
 _WORST = 1e-6
 _ROWS = 16
@@ -20,23 +20,22 @@ def to_onnx(model: Any, *, names: list[str] | None = None) -> bytes:
 
     Parameters
     ----------
-    model : a model whose score is linear, or a sum of Gaussian or polynomial kernels: see `score_form_of`.
+    model : a model whose score is a formula of the row: every learner of this package, pools and pipelines of them.
     names : what the columns of its input are called; default: as `feature_names` says.
 
     The graph takes `rows`, float64 of shape (n, n_features), as the model's encoder makes them (NaN for a missing
     number of a table; a matrix of numbers is such as it is), and gives `score`, which is `decision_function`, and
     `probability`, that of the positive label. The names of the columns and both labels are in its metadata. Needs the
-    package onnx. ParameterError for models that are made otherwise.
+    package onnx. ParameterError for models that are made otherwise, such as those of classes from elsewhere.
     """
     from lopsided.export.onnx_graph import graph_of
 
     model = model.snapshot()  # graph and scores are of one moment, whatever other threads do
-    form = score_form_of(model)
-    content = None if form is None else graph_of(model, form, names)
-    if form is None or content is None or not largest_difference(content, model, _rows_near(model, form)) <= _WORST:
+    content = graph_of(model, names)
+    if content is None or not largest_difference(content, model, rows_to_compare(model)) <= _WORST:
         raise ParameterError(
-            "A model can be exported if it is linear or a sum of Gaussian or polynomial kernels. "
-            f"Got a model of {type(model.final_learner).__name__}, which is made otherwise."
+            "A model can be exported if its score is a formula of the row that lopsided.export knows, as those of its "
+            f"own learners are. Got a model of {type(model.final_learner).__name__}, which is made otherwise."
         )
     return content
 
@@ -50,17 +49,17 @@ def largest_difference(content: bytes, model: Any, rows: npt.NDArray[np.float64]
 
 
 def rows_to_compare(model: Any) -> npt.NDArray[np.float64]:
-    """Rows of the kind that the model has learned from, on which it is worth comparing."""
-    form = score_form_of(model)
-    return _rows_near(model, ScoreForm() if form is None else form)
+    """Rows of the kind that the model has learned from, on which it is worth comparing.
 
-
-def _rows_near(model: Any, form: ScoreForm) -> npt.NDArray[np.float64]:
-    """Normal draws on the learner's scale, half of them around what it keeps: far from it every kernel is 0."""
+    Normal draws on the learner's scale, half of them around what it keeps: far from it every kernel is 0.
+    """
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(_ROWS, model.n_features_in_))
-    kept = [terms.vectors for terms in form.kernel_sums if terms.vectors.size]
+    kept = [terms.vectors for terms in kernel_sums_of(model) if terms.vectors.size]
     if kept:
         vectors = np.concatenate(kept)
         rows[::2] = vectors[rng.integers(len(vectors), size=len(rows[::2]))] + 0.1 * rows[::2]
-    return np.nan_to_num(model.unscaled(rows) if hasattr(model, "unscaled") else rows)
+    if hasattr(model, "unscaled"):
+        return np.nan_to_num(model.unscaled(rows))
+    centre, spread = getattr(model, "scale_", (model.typical_row_, 1.0))
+    return np.asarray(centre + spread * rows)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.encoding import EncodedRows, Schema, TableEncoder, infer_schema
+from lopsided.encoding import Schema, TableEncoder, infer_schema
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.disorder import Disorder
 from lopsided.feeds.portions import PlaceInFeed, Portion, seconds_of, slices_of
 from lopsided.labels import Signs
 from lopsided.streams import Spellings, StreamError
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
-from lopsided.streams.cells import NUMBER, TEXT, Expected
+from lopsided.streams.cells import NUMBER, Expected
 from lopsided.streams.errors import shown_columns
 
 SLICE = 1024  # rows
@@ -59,7 +59,7 @@ class Feed:
     from_start: bool = False
     notes: list[str] = field(default_factory=list)
     n_beyond: int = 0
-    with_ids: bool = False
+    with_ids: bool = False  # whether identifiers are read although no label is
     disorder: Disorder = field(default_factory=Disorder)
     n_blank: int = 0
     also: list[Expected] = field(default_factory=list)  # columns that are read besides those of the schema
@@ -112,6 +112,13 @@ class Feed:
         total = self.stream.sources.total
         return self.stream.bytes_read / total if total else None
 
+    def read_ids(self, column: str) -> None:
+        """Have identifiers of this column read too, although no label is; before the first portion."""
+        assert self.schema is not None
+        is_learned_from = column in (known.name for known in self.schema.columns)
+        self.with_ids = True
+        self.schema = replace(self.schema, id=None if is_learned_from else column)
+
     def labels_of(self, signs: Any) -> Any:
         """Labels by their names."""
         assert self.labels is not None
@@ -159,20 +166,25 @@ class Feed:
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
         encoder = TableEncoder(schema)
-        expected = encoder.expected(self.labels)
+        expected = [*encoder.expected(self.labels), *self._expected_id(encoder)]
         known = {one.name for one in expected}
-        also = [Expected(schema.id, TEXT)] if self.with_ids and schema.id is not None else []
-        for chunk in self.stream.chunks([*expected, *(one for one in [*also, *self.also] if one.name not in known)]):
+        for chunk in self.stream.chunks([*expected, *(one for one in self.also if one.name not in known)]):
             self.bad.take(chunk.bad)
             self._note_place(chunk)
             if chunk.new_columns:
                 self.note(f"new columns in {chunk.source}, ignored: {', '.join(chunk.new_columns)}")
             if chunk.n_rows:
                 signs = None if self.labels is None or schema.label is None else chunk.columns[schema.label]
-                rows, times = encoder.matrix(chunk.columns).view(EncodedRows), seconds_of(schema, chunk)
+                rows, times = encoder.rows(chunk.columns), seconds_of(schema, chunk)
                 if times is not None and schema.time is not None:
                     self._note_all(self.disorder.passed(times, schema.time, chunk.source))
                 yield Portion(rows, self._signed(signs), times, chunk, place=self._place())
+
+    def _expected_id(self, encoder: TableEncoder) -> list[Expected]:
+        """Identifiers are read where rows are learned, which may be shown again, and where somebody asks for them."""
+        is_wanted = self.labels is not None or self.with_ids
+        there = self.stream.columns if is_wanted else ()
+        return [column for column in encoder.expected_id() if column.name in there]
 
     def _note_place(self, chunk: Any) -> None:
         if chunk.mark is not None:

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.encoding import Schema
+from lopsided.encoding.raw_cells import plain_cell
 from lopsided.labels import Signs
 from lopsided.streams import Chunk
 from lopsided.streams.bookmarks import Bookmark
+from lopsided.streams.labels import spelled
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Portion:
     def n_rows(self) -> int:
         """How many rows there are."""
         return int(self.X.shape[0])
+
+    def ids(self, column: str) -> list[str]:
+        """What a column that was read says to each row, spelled as text."""
+        assert self.chunk is not None
+        cells = (plain_cell(cell) for cell in self.chunk.columns[column])
+        return ["" if cell is None else spelled(cell) for cell in cells]
 
     @property
     def signs(self) -> Any:

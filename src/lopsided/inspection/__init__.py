@@ -16,6 +16,7 @@ True
 'example'
 """
 
+from lopsided.inspection.additive import Contributions, additive_contributions
 from lopsided.inspection.anatomy import (
     KernelSum,
     LinearScore,
@@ -27,18 +28,25 @@ from lopsided.inspection.anatomy import (
     score_form_of,
 )
 from lopsided.inspection.description import ModelDescription, describe, kernel_weights_of, scale_of
-from lopsided.inspection.explanation import Explanation, Part, columns_in_words, explain
+from lopsided.inspection.examples import Example, cell_in_words, columns_in_words, example_of
+from lopsided.inspection.explanation import Explanation, explain
+from lopsided.inspection.terms import Part
 
 __all__ = [
+    "Contributions",
+    "Example",
     "Explanation",
     "KernelSum",
     "LinearScore",
     "ModelDescription",
     "Part",
     "ScoreForm",
+    "additive_contributions",
+    "cell_in_words",
     "columns_in_words",
     "columns_of",
     "describe",
+    "example_of",
     "explain",
     "feature_names",
     "kernel_sums_of",

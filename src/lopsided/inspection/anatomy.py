@@ -23,6 +23,7 @@ from lopsided.estimators.linear.weight_vector import LinearLearner
 from lopsided.kernels import Kernel
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _DIGITS = 6
 
@@ -31,13 +32,15 @@ _DIGITS = 6
 class KernelSum:
     """f(x) = sum_i weights_i sum_m factor_m k_m(vectors_i, x), with `kernels` the pairs (factor_m, k_m).
 
-    `signs` are the classes of the vectors: +1 for the positive label, -1 for the other.
+    `signs` are the classes of the vectors: +1 for the positive label, -1 for the other. `numbers` say which row each of
+    them is, counted from 1 over the rows learned; 0 where nobody knows.
     """
 
     kernels: tuple[tuple[float, Kernel], ...]
     vectors: Floats
     weights: Floats
     signs: Floats
+    numbers: Integers
 
     def similarities(self, row: Floats) -> Floats:
         """How much one row, of shape (1, n_features), has in common with each vector."""
@@ -102,19 +105,23 @@ def kernel_sums_of(model: Any) -> list[KernelSum]:
         return []
     if not (hasattr(learner, "support_weights_") and hasattr(learner, "support_signs_")):
         return []
-    weights, signs = learner.support_weights_, learner.support_signs_
+    weights, signs, numbers = learner.support_weights_, learner.support_signs_, _numbers_of(learner, vectors)
     if isinstance(vectors, list):
-        parts = zip(
-            chosen_pool(learner.kernels), learner.kernel_weights_.tolist(), vectors, weights, signs, strict=True
-        )
-        return [KernelSum(((1.0, kernel),), _dense(own), count * w, s) for kernel, count, own, w, s in parts]
+        counts = learner.kernel_weights_.tolist()
+        parts = zip(chosen_pool(learner.kernels), counts, vectors, weights, signs, numbers, strict=True)
+        return [KernelSum(((1.0, kernel),), _dense(own), count * w, s, n) for kernel, count, own, w, s, n in parts]
     if isinstance(learner, B2RMK | OB2RMK):
         kernels = tuple(zip(learner.kernel_weights_.tolist(), chosen_pool(learner.kernels), strict=True))
-        return [KernelSum(kernels, _dense(vectors), weights, signs)]
+        return [KernelSum(kernels, _dense(vectors), weights, signs, numbers)]
     if not hasattr(learner, "kernel"):  # a class from elsewhere, whose weights may mean anything
         return []
     kernel = chosen_kernel(learner, model.n_features_in_)
-    return [KernelSum(((1.0, kernel),), _dense(vectors), weights, signs)]
+    return [KernelSum(((1.0, kernel),), _dense(vectors), weights, signs, numbers)]
+
+
+def _numbers_of(learner: Any, vectors: Any) -> Any:
+    numbers = getattr(learner, "support_numbers_", None)
+    return np.zeros(vectors.shape[0], dtype=np.int64) if numbers is None else numbers
 
 
 def linear_score_of(model: Any) -> tuple[LinearScore, float] | None:

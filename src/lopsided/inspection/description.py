@@ -16,7 +16,8 @@ from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.estimators.kernel.koil import KOIL
 from lopsided.estimators.kernel.multikernel_koil import MultiKernelKOIL
 from lopsided.estimators.linear.rankers import OAM
-from lopsided.inspection.anatomy import columns_of, feature_names, kernel_sums_of, linear_score_of
+from lopsided.inspection.anatomy import feature_names, kernel_sums_of, linear_score_of
+from lopsided.inspection.examples import Example, columns_in_words, example_of
 from lopsided.plain_values import parameters_of, plain_value
 
 _BUDGET_A_CLASS = (KOIL, MultiKernelKOIL, OAM, OB2RMK)
@@ -40,7 +41,8 @@ class ModelDescription:
     n_support, budget, is_by_class : examples that are kept, and the most of them (None: no such thing).
     kernel_weights : how much each kernel or expert counts.
     members : of a pool: each with its learner, weight, and what it has achieved by measure.
-    largest_vectors, largest_weights : the examples (weight, columns) and features (feature, weight) that count most.
+    largest_vectors, largest_weights : the examples (weight, columns, the number of the row, its id if there is one) and
+        features (feature, weight) that count most.
     memory : memory that the model holds.
     """
 
@@ -81,10 +83,8 @@ class ModelDescription:
             lines.append("members (weight, learner)")
             lines += [f"  {member['weight']:.4f}  {member['learner']}" for member in self.members]
         if self.largest_vectors:
-            from lopsided.inspection.explanation import columns_in_words
-
             lines.append("largest support vectors (weight, columns)")
-            lines += [f"  {v['weight']:+.4f}  {columns_in_words(v['columns'])}" for v in self.largest_vectors]
+            lines += [f"  {v['weight']:+.4f}  {_vector_in_words(v)}" for v in self.largest_vectors]
         if self.largest_weights:
             lines.append("largest weights (of features on their scale)")
             lines += [f"  {w['weight']:+.4f}  {w['feature']}" for w in self.largest_weights]
@@ -121,7 +121,7 @@ def describe(model: Any, *, top: int = 5) -> ModelDescription:
     model : any model that has learned: a learner, a pipeline, a pool.
     top : how many examples and weights of features are listed, the largest ones.
 
-    Vectors are kept on the scale of the moment at which they came; their columns are told on the present one.
+    Examples are shown as the rows that they were, by number and, if a column of identifiers was named, by that.
 
     >>> from lopsided import OPAUC
     >>> print(describe(OPAUC(learning_rate=0.1).fit([[0.0, 1.0], [0.5, 1.0], [4.0, 0.0]], ["ok", "ok", "rare"])))
@@ -138,9 +138,9 @@ def describe(model: Any, *, top: int = 5) -> ModelDescription:
     model = model.snapshot()  # all of it is of one moment, whatever other threads do
     learner = model.final_learner
     vectors = [
-        {"weight": float(weight), "columns": plain_value(columns_of(model, vector))}
+        {"weight": float(weight), **_shown(example_of([model], *kept))}
         for terms in kernel_sums_of(model)
-        for vector, weight in _largest(terms.vectors, terms.weights, top)
+        for kept, weight in _largest(list(zip(terms.vectors, terms.numbers, strict=True)), terms.weights, top)
     ]
     names = feature_names(model)
     linear = linear_score_of(model)
@@ -205,6 +205,19 @@ def _defaults_of(learner: Any) -> list[str]:
 
 def _is_same(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _shown(example: Example) -> dict[str, Any]:
+    shown = {"columns": plain_value(example.columns), "row": example.number, "as_it_came": example.as_it_came}
+    return shown if example.id is None else shown | {"id": example.id}
+
+
+def _vector_in_words(vector: dict[str, Any]) -> str:
+    words = columns_in_words(vector["columns"])
+    if not vector["as_it_came"]:
+        return f"on the present scale about {words}"
+    name = f"{vector['id']}: " if "id" in vector else f"row {vector['row']:,}: " if vector["row"] else ""
+    return name + words
 
 
 def _members(pool: ExpertPool) -> list[dict[str, Any]]:

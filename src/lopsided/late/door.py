@@ -21,7 +21,10 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
     """Rows in a form that can wait: a float64 matrix, CSR, or what the model's encoder has made of a table."""
     if hasattr(model, "find_schema"):
         model.find_schema(X)
-        return X if isinstance(X, EncodedRows) else model.encoded(X).view(EncodedRows)
+        if isinstance(X, EncodedRows):
+            return X
+        rows = model.encoded(X)
+        return rows if isinstance(rows, EncodedRows) else rows.view(EncodedRows)
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data

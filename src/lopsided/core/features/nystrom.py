@@ -14,7 +14,7 @@ from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 from lopsided.core.arithmetic.limits import LARGEST, finite
 from lopsided.core.features.fourier import dot, hinge_step
 from lopsided.core.geometry.kernels import Kernel, needs_dots, self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm, store
+from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm, store, tick
 from lopsided.core.pointwise.online_kernel import RowScratch
 
 # Entries of NystromModel.tally; MAPPED is 1 once z is defined.
@@ -77,6 +77,7 @@ def nogd_run(
     in which case the caller makes the map and goes on.
     """
     for t in range(start, stop):
+        tick(points)
         y, step = labels[t], rate * importances[t]
         norm = squared_norm(rows, t)
         _fill_row(model.tally[USED], points, kernel, rows, t, norm, work)

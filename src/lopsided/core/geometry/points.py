@@ -30,19 +30,23 @@ class Points(NamedTuple):
 
     A column of the table that was stored from a sparse row remembers its features as well, to be cleared by. `lookup`
     is scratch, a dense query that is all zeros between calls; it is empty unless the points are kept by non-zeros.
+
+    `marks` are whole numbers in one array, for each array more costs every call: how many features each column
+    remembers (or that it came from a dense row); then which row it is, counted from 1 over all rows that were learned
+    (0: nobody knows), by which whoever keeps the rows as they came finds them again; and how many rows there were.
     """
 
     values: Floats
     squared_norms: Floats
     features: ShortIntegers
     entries: Floats
-    n_features: Integers
+    marks: Integers
     lookup: Floats
 
 
 WIDEST_TABLE = 4096
 _LINE = 8  # numbers in a line of the cache
-_DENSE = -1  # in Points.n_features: the column came from a dense row
+_DENSE = -1  # in Points.marks: the column came from a dense row
 
 
 def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: bool = False) -> Points:
@@ -55,7 +59,7 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
         np.zeros(capacity),
         np.zeros((capacity, widest), dtype=np.int32),
         np.zeros((capacity, widest if by_non_zeros else 0)),
-        np.zeros(capacity, dtype=np.int64),
+        np.zeros(2 * capacity + 1, dtype=np.int64),
         np.zeros(n_features if by_non_zeros else 0),
     )
 
@@ -137,7 +141,7 @@ def _looked_up_dots(points: Points, x: Floats, start: int, stop: int, dots: Floa
     for i in range(start, stop):
         features, entries = points.features[i], points.entries[i]
         total = 0.0
-        for q in range(points.n_features[i]):
+        for q in range(points.marks[i]):
             total += entries[q] * x[features[q]]
         dots[i] = total
 
@@ -225,7 +229,7 @@ def measure_column(
     points: Points, column: int, start: int, stop: int, squares: Floats, dots: Floats, want_dots: bool, point: Floats
 ) -> None:
     """The same for a stored point as the query; `point` is scratch for one dense row."""
-    norm, n = points.squared_norms[column], points.n_features[column]
+    norm, n = points.squared_norms[column], points.marks[column]
     if points.lookup.size:
         features = points.features[column, :n]
         for q in range(n):
@@ -250,8 +254,22 @@ def measure_column(
 
 
 @compiled
+def tick(points: Points) -> None:
+    """The next row has come: what is stored from now on is that one."""
+    points.marks[2 * points.squared_norms.size] += 1
+
+
+@compiled
+def set_clock(points: Points, n_rows: int) -> None:
+    """The same for a learner that counts its rows anyway: so many have come."""
+    points.marks[2 * points.squared_norms.size] = n_rows
+
+
+@compiled
 def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
     """Write example t into a column."""
+    capacity = points.squared_norms.size
+    points.marks[capacity + column] = points.marks[2 * capacity]
     if points.lookup.size:
         _store_non_zeros(points, column, rows, t)
     elif rows.starts.size:
@@ -262,11 +280,11 @@ def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
             feature = rows.features[first + q]
             points.values[feature, column] = rows.values[first + q]
             points.features[column, q] = feature
-        points.n_features[column] = n
+        points.marks[column] = n
     else:
         for j in range(rows.dense.shape[1]):
             points.values[j, column] = rows.dense[t, j]
-        points.n_features[column] = _DENSE
+        points.marks[column] = _DENSE
     points.squared_norms[column] = norm
 
 
@@ -284,14 +302,14 @@ def _store_non_zeros(points: Points, column: int, rows: Rows, t: int) -> None:
                 points.features[column, n] = j
                 points.entries[column, n] = rows.dense[t, j]
                 n += 1
-    points.n_features[column] = n
+    points.marks[column] = n
 
 
 @compiled
 def _clear(points: Points, column: int) -> None:
-    if points.n_features[column] == _DENSE:
+    if points.marks[column] == _DENSE:
         for j in range(points.values.shape[0]):
             points.values[j, column] = 0.0
     else:
-        for q in range(points.n_features[column]):
+        for q in range(points.marks[column]):
             points.values[points.features[column, q], column] = 0.0

@@ -149,7 +149,7 @@ def _clear_spread(points: Points, rows: Rows, t: int) -> None:
 def _against(points: Points, slot: int) -> tuple[float, float, float]:
     """Over the features of the point x': x.x', the sum of x_j^2, and that of (x_j - x'_j)^2."""
     dot, inside, difference = 0.0, 0.0, 0.0
-    for q in range(points.n_features[slot]):
+    for q in range(points.marks[slot]):
         x, z = points.lookup[points.features[slot, q]], points.entries[slot, q]
         dot += x * z
         inside += x * x
@@ -160,14 +160,14 @@ def _against(points: Points, slot: int) -> tuple[float, float, float]:
 @compiled
 def _value_at(points: Points, slot: int, weights: Floats) -> float:
     total = 0.0
-    for q in range(points.n_features[slot]):
+    for q in range(points.marks[slot]):
         total += points.entries[slot, q] * weights[points.features[slot, q]]
     return total
 
 
 @compiled
 def _add_point(points: Points, slot: int, step: float, weights: Floats) -> None:
-    for q in range(points.n_features[slot]):
+    for q in range(points.marks[slot]):
         weights[points.features[slot, q]] += step * points.entries[slot, q]
 
 

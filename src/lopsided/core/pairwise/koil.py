@@ -15,7 +15,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
 from lopsided.core.geometry.kernels import Kernel, needs_dots, self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, squared_norm, store
+from lopsided.core.geometry.points import Points, Rows, measure, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED, admitted
 from lopsided.core.pairwise.eviction import evicted
 from lopsided.core.pairwise.repair import give_to_nearest
@@ -195,6 +195,7 @@ def run(
         itself = self_similarity(kernel, norm)
         score, _, slot = step(support, plan, work.row, itself, labels[t], costs[t], draws, work.ledger, work.chosen)
         if slot != NOT_STORED:
+            set_clock(points, support.tally[SEEN, POSITIVE] + support.tally[SEEN, NEGATIVE])
             store(points, slot, rows, t, norm)
         scores[t] = score
     return stop

@@ -15,7 +15,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
 from lopsided.core.geometry.kernels import self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, squared_norm
+from lopsided.core.geometry.points import Points, Rows, measure, squared_norm, tick
 from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, hold, kernel_of
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, step
@@ -128,6 +128,7 @@ def multikernel_run(
         y = labels[t]
         if plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
             return t
+        tick(points)
         norm = squared_norm(rows, t)
         measure(points, rows, t, norm, 0, shared.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
         mass = fill_shares(log_weights, scratch.shares)

@@ -8,7 +8,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
 from lopsided.core.geometry.kernels import Kernel, self_similarity
-from lopsided.core.geometry.points import Points, Rows, squared_norm, store
+from lopsided.core.geometry.points import Points, Rows, squared_norm, store, tick
 from lopsided.core.pairwise.admission import admitted
 from lopsided.core.pairwise.eviction import evicted
 from lopsided.core.pairwise.koil import Workspace, fill_row
@@ -118,6 +118,7 @@ def oilk_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
     for t in range(start, stop):
+        tick(points)
         norm = squared_norm(rows, t)
         fill_row(support, points, kernel, rows, t, norm, work)
         itself = self_similarity(kernel, norm)

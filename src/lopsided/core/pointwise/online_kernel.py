@@ -15,7 +15,16 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
 from lopsided.core.geometry.kernels import Kernel, needs_dots, self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm, squares_from_dots, store
+from lopsided.core.geometry.points import (
+    Points,
+    Rows,
+    measure,
+    measure_column,
+    squared_norm,
+    squares_from_dots,
+    store,
+    tick,
+)
 from lopsided.core.pointwise.budget import SHRINK_FIRST, Budget, put_newcomer
 from lopsided.core.pointwise.expansion import (
     EXPANSION_DIVERGED,
@@ -165,6 +174,7 @@ def expansion_run(
         if grows and expansion.tally[USED] == expansion.weights.size:
             return t
         y = labels[t]
+        tick(points)
         expansion.tally[STEPS] += 1
         u = draw(draws) if plan.draws else 0.0
         if skips and plan.draws and _stays_out(expansion, plan, u):

@@ -15,7 +15,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
 from lopsided.core.geometry.kernels import self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm
+from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm, tick
 from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, hold, kernel_of
 from lopsided.core.pointwise.budget import SHRINK_FIRST, Budget, put_newcomer
 from lopsided.core.pointwise.expansion import (
@@ -146,6 +146,7 @@ def vote_run(
     for t in range(start, stop):
         if plan.total == 0 and (shared.free_count[0] == 0 or _any_full(stack)):
             return t
+        tick(points)
         y, norm = labels[t], squared_norm(rows, t)
         measure(points, rows, t, norm, 0, shared.free_count[1], work.squares, work.dots, plan.wants_dots)
         heaviest = 0.0

@@ -25,6 +25,7 @@ class Answering(Locked):
     """The part of a learner that others ask: it needs `_score`, and what learning has left in labels and memory."""
 
     takes_missing: ClassVar[bool] = False  # NaN in a row is a value that is not known
+    n_features_in_: int
     _labels: LabelMap
     _memory: ScoreMemory
     _recent: RecentRows
@@ -169,6 +170,12 @@ class Answering(Locked):
     def n_positives_seen_(self) -> int:
         """How many of them are of the rare class."""
         return self._memory.seen[0] if self._started else 0
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: every feature at its mean where that is known, else at 0."""
+        self._check_started()
+        return np.zeros(self.n_features_in_)
 
     @property
     def score_memory_(self) -> ScoreMemory:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.bayesian.{file}"
-    return Entry(name, module, "bayesian", trials, keeps_vectors=True, explainable=True, **claims)
+    return Entry(name, module, "bayesian", trials, keeps_vectors=True, **claims)
 
 
 _QUICK = {"kernels": trial_parts.two_kernels, "max_sweeps": 3}

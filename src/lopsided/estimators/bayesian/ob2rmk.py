@@ -172,9 +172,16 @@ class OB2RMK(OnlineClassifier):
         self._most_waiting = None if published else max(self._limits.warm_up, 2 * self._limits.budget)
         Q = self._pool.size + 1
         self._posterior = Posterior(
-            np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros((0, 0)), np.zeros(Q), np.eye(Q)
+            np.zeros((0, n_features)),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros((0, 0)),
+            np.zeros(Q),
+            np.eye(Q),
+            np.zeros(0, dtype=np.int64),
         )
         self._waiting = np.zeros((0, n_features + 2))  # features, sign, weight
+        self._waiting_numbers = np.zeros(0, dtype=np.int64)
         # Examples, whether the batch fit has run, steps left out, steps since the last fit.
         self._counts = np.zeros(4, dtype=np.int64)
         self._ruler, self._ranks = Ruler(0.0, 1.0), RankMemory()
@@ -208,12 +215,14 @@ class OB2RMK(OnlineClassifier):
             self._counts[2] += 1
             return
         waiting = np.vstack([self._waiting, np.concatenate([x, [sign, weight]])])
+        numbers = np.append(self._waiting_numbers, self._counts[0])
         if self._most_waiting is not None and waiting.shape[0] > self._most_waiting:
             # While the rare class has not come the other one may come for long: its oldest go.
             signs = waiting[:, -2]
             common = 1.0 if signs.sum() > 0 else -1.0
-            waiting = np.delete(waiting, np.flatnonzero(signs == common)[0], axis=0)
-        self._waiting = waiting
+            oldest = np.flatnonzero(signs == common)[0]
+            waiting, numbers = np.delete(waiting, oldest, axis=0), np.delete(numbers, oldest)
+        self._waiting, self._waiting_numbers = waiting, numbers
 
     def _on_ruler(self, scores: Any) -> Any:
         return (scores - self._ruler.zero) / self._ruler.unit
@@ -226,6 +235,7 @@ class OB2RMK(OnlineClassifier):
         except (FloatingPointError, np.linalg.LinAlgError):
             learned = self._posterior._replace(m_a=np.full(1, np.nan))
         if np.isfinite(learned.m_a).all() and np.isfinite(learned.Sigma_a).all() and np.isfinite(learned.m_be).all():
+            learned.numbers[-1] = self._counts[0]
             self._posterior = learned
         else:
             self._counts[2] += 1
@@ -244,8 +254,9 @@ class OB2RMK(OnlineClassifier):
         X = np.ascontiguousarray(X)
         K = self._pool.matrices(X, X)
         fit, _, _ = fitted(K, signs, weights, max_sweeps=self._limits.max_sweeps, tol=self._limits.tol)
-        self._posterior, self._ruler = begun(fit, X, signs, self._limits.budget), Ruler.of(fit.scores, signs)
-        self._waiting = self._waiting[:0]
+        self._posterior = begun(fit, X, signs, self._waiting_numbers, self._limits.budget)
+        self._ruler = Ruler.of(fit.scores, signs)
+        self._waiting, self._waiting_numbers = self._waiting[:0], self._waiting_numbers[:0]
         self._counts[1] = 1
 
     def _end_fit(self) -> None:
@@ -289,6 +300,7 @@ class OB2RMK(OnlineClassifier):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         kept = {"waiting": self._waiting, "counts": self._counts, "ruler": np.array(self._ruler)}
+        kept["waiting_numbers"] = self._waiting_numbers
         return self._posterior._asdict() | kept | {"ranks": self._ranks.ring, "ranks_count": self._ranks.count}
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -301,10 +313,16 @@ class OB2RMK(OnlineClassifier):
             taken(arrays, "Sigma_a", np.float64, (n, n)),
             taken(arrays, "m_be", np.float64, (Q,)),
             taken(arrays, "Sigma_be", np.float64, (Q, Q)),
+            np.zeros(n, dtype=np.int64),
         )
         self._waiting = taken(arrays, "waiting", np.float64, (None, self.n_features_in_ + 2))
+        self._waiting_numbers = np.zeros(self._waiting.shape[0], dtype=np.int64)
         self._counts = taken(arrays, "counts", np.int64, (4,))
         in_range("counts", self._counts, 0, 2**62)
+        if "numbers" in arrays:  # older files do not say which rows they keep
+            self._posterior = self._posterior._replace(numbers=taken(arrays, "numbers", np.int64, (n,)))
+            self._waiting_numbers = taken(arrays, "waiting_numbers", np.int64, self._waiting_numbers.shape)
+            in_range("numbers", self._kept_numbers(), 0, self._counts[0])
         self._ruler = Ruler(*taken(arrays, "ruler", np.float64, (2,)).tolist())
         self._ranks.ring = taken(arrays, "ranks", np.float64, (REMEMBERED, 3))
         self._ranks.count = taken(arrays, "ranks_count", np.int64, (1,))
@@ -347,6 +365,15 @@ class OB2RMK(OnlineClassifier):
         """The support vectors: positives from old to new, then negatives (a copy)."""
         self._check_started()
         return self._posterior.points[self._by_class()].copy()
+
+    @property
+    def support_numbers_(self) -> npt.NDArray[np.int64]:
+        """Which row each of them is, counted from 1 over the rows learned (a copy); 0 where nobody knows."""
+        self._check_started()
+        return self._posterior.numbers[self._by_class()]
+
+    def _kept_numbers(self) -> npt.NDArray[np.int64]:
+        return np.concatenate([self._posterior.numbers, self._waiting_numbers])
 
     @property
     def support_weights_(self) -> Floats:

@@ -47,7 +47,7 @@ def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entr
     return Entry(name, module, "compose", trials, on_command_line=False, **claims)
 
 
-_DELEGATED = ("bounded", "random", "keeps_vectors", "explainable", "reports_its_answer")
+_DELEGATED = ("bounded", "random", "keeps_vectors", "reports_its_answer")
 _LIKE_ITS_LEARNER = {ability: _as_its_learner(ability) for ability in _DELEGATED}
 
 ENTRIES: tuple[Entry, ...] = (
@@ -88,7 +88,6 @@ ENTRIES: tuple[Entry, ...] = (
         sparse=_as_all_members("sparse"),
         bounded=_as_all_members("bounded"),
         random=True,
-        explainable=lambda pool: pool.combine == "weighted" or _as_all_members("explainable")(pool),
         reports_its_answer=lambda pool: pool.combine != "sample",
     ),
 )

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from lopsided.constraints import Constraint, ParameterError, choice, nothing, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
-from lopsided.core.measures.experts import CHANCE
 from lopsided.core.measures.panel import (
     BEST,
     SAMPLE,
@@ -29,6 +28,7 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.pipeline import StreamPipeline
+from lopsided.estimators.compose.pool_views import PoolViews
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.features.fourier_ranker import FourierRanker
 from lopsided.estimators.kernel.koil import KOIL
@@ -40,7 +40,6 @@ from lopsided.estimators.state.experts import (
     empty_experts,
     experts_arrays,
     experts_plan,
-    measures_of,
     restored_experts,
 )
 
@@ -49,7 +48,7 @@ _WORTH_THREADS = 256  # rows in a batch from which members learn in threads
 _REFRESH_OF_AUPRC = 20  # its cost is that of a kernel row, so not at every example
 
 
-class ExpertPool(OnlineClassifier):
+class ExpertPool(PoolViews):
     """Keeps several learners, measures each online, and answers with the best or with a weighted average.
 
     For whoever does not know which learner or which parameters suit a stream: put those in question into a pool. Every
@@ -238,6 +237,14 @@ class ExpertPool(OnlineClassifier):
         own = getattr(self._uniforms.rng.bit_generator, "seed_seq", None)
         return [None] * n if own is None else list(np.random.SeedSequence(own.entropy).spawn(n))
 
+    def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
+        found = [numbers for member in self.members_ if (numbers := member._kept_numbers()) is not None]
+        return np.concatenate(found) if found else None
+
+    def _leave_rows_to_another(self) -> None:
+        for member in self.members_:
+            member._leave_rows_to_another()
+
     def _set_labels(self, labels: Any) -> None:
         super()._set_labels(labels)
         for member in getattr(self, "members_", []):
@@ -328,46 +335,6 @@ class ExpertPool(OnlineClassifier):
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)
         self._use_lock(self._alone)
-
-    # ---------------------------------------------------------------- looking inside
-
-    @property
-    def expert_weights_(self) -> Floats:
-        """p: how much each member counts (a copy)."""
-        self._check_started()
-        return self._panel.experts.standing[CHANCE].copy()
-
-    @property
-    def expert_measures_(self) -> dict[str, Floats]:
-        """What each member has achieved so far, by measure; the areas only if `measure` is one of them."""
-        self._check_started()
-        return measures_of(self._panel.experts, self._plan.experts)
-
-    def standardized_scores(self, X: Any) -> Floats:
-        """What the members say to each row as "weighted" counts it, (n_samples, members): (s_i - mean_i) / deviation_i.
-
-        By the moments of their scores so far; 0 for a member whose scores have not varied. Changes nothing.
-        """
-        self._check_started()
-        with self._alone:
-            rows = self._rows_of(X)
-            scores = self._for_all(lambda member: member._score(rows), validation.n_rows_of(rows))
-            count, mean, squares = self._panel.moments.copy()
-        varied = squares > 0.0
-        deviations = np.sqrt(np.divide(squares, count, out=np.ones_like(squares), where=varied))
-        return np.where(varied, (scores - mean) / deviations, 0.0)
-
-    @property
-    def best_(self) -> Any:
-        """The member with the largest weight."""
-        self._check_started()
-        return self.members_[int(np.argmax(self._panel.experts.standing[CHANCE]))]
-
-    @property
-    def n_support_(self) -> int:
-        """How many support vectors the members have together."""
-        self._check_started()
-        return sum(getattr(member, "n_support_", 0) for member in self.members_)
 
     @property
     def n_diverged_(self) -> int:

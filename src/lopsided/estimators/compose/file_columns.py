@@ -93,9 +93,9 @@ def encoded_rows(model: Any, rows: Any, source: str = "the rows") -> EncodedRows
     EncodedRows([[1.5, 2. ]])
     """
     if isinstance(model, TablePipeline):
-        return model.encoded(rows).view(EncodedRows)
+        return encoded if isinstance(encoded := model.encoded(rows), EncodedRows) else encoded.view(EncodedRows)
     encoder = TableEncoder(schema_for(model, by_column(rows), source))
-    return encoder.matrix(encoder.columns_of(rows)).view(EncodedRows)
+    return encoder.rows(encoder.columns_of(rows))
 
 
 def _guess(cells: Sequence[Any]) -> Guess:

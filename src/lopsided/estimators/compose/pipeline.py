@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +16,7 @@ from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.remembered_rows import RememberedRows, RememberedVectors, vector_at
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.kernel.koil import KOIL
 
@@ -123,6 +126,7 @@ class StreamPipeline(OnlineClassifier):
         self.learner_ = clone(self._given_learner())
         self.learner_.n_features_in_ = n_features
         self.learner_._begin(self._labels)
+        self._rows = None if self.learner_._kept_numbers() is None else self._no_rows()
         self._share_with_parts()
 
     def _share_with_parts(self) -> None:
@@ -130,9 +134,14 @@ class StreamPipeline(OnlineClassifier):
         self._use_lock(self._alone)
         self.learner_._uniforms = self._uniforms
         self.learner_._memory = self._memory
+        self.learner_._leave_rows_to_another()
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
-        return self.learner_._learn(self._prepared(rows, learn=True), signs, weights, every_score=every_score)
+        prepared = self._prepared(rows, learn=True)
+        scores = self.learner_._learn(prepared, signs, weights, every_score=every_score)
+        if self._rows is not None:
+            self._rows.add_many(signs.size, self._rows_as_they_came(rows), self.learner_._kept_numbers)
+        return scores
 
     def _score(self, rows: Rows) -> Floats:
         return self.learner_._score(self._prepared(rows, learn=False))
@@ -150,8 +159,13 @@ class StreamPipeline(OnlineClassifier):
         return super().learn_one(x, y, score=score, weight=weight)
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
+        rows = self._rows
+        came = None if rows is None else self._one_as_it_came()
         self._pass_one_on(learn=True)
-        return self.learner_._learn_one(sign, weight)
+        score = self.learner_._learn_one(sign, weight)
+        if rows is not None:
+            rows.add(came, self.learner_._kept_numbers)
+        return score
 
     def _score_one(self) -> float:
         if not isinstance(self.learner_, OnlineClassifier):
@@ -166,6 +180,37 @@ class StreamPipeline(OnlineClassifier):
         if scale is None:
             scale = self.__dict__[name] = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=learn)
         scale()
+
+    # What the learner keeps is on the scale of its moment: whoever wants to see it is shown the row as it came.
+
+    _rows: RememberedRows | None  # None if the learner keeps none, or another pipeline around this one has them
+
+    def _no_rows(self) -> RememberedRows:
+        return RememberedVectors()
+
+    def _rows_as_they_came(self, rows: Rows) -> Callable[[int], Any]:
+        return partial(vector_at, rows)
+
+    def _one_as_it_came(self) -> Any:
+        return self._one_x.copy()
+
+    def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
+        return self.learner_._kept_numbers()
+
+    def _leave_rows_to_another(self) -> None:
+        if self._started:
+            self._rows = None
+
+    def remembered_row(self, number: int) -> Any:
+        """The row of this number, counted from 1 over the rows learned, as it came: an array.
+
+        None if no example of the learner is that row, or if a file of an older version did not keep it. The numbers of
+        what is kept are the learner's `support_numbers_`.
+        """
+        with self._alone:
+            self._check_started()
+            rows = self._rows
+            return rows.vector(number, self.n_features_in_) if isinstance(rows, RememberedVectors) else None
 
     def _score_every_row(self) -> None:
         super()._score_every_row()
@@ -206,11 +251,14 @@ class StreamPipeline(OnlineClassifier):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         parts = {"scaler": self.scaler_._arrays(), "learner": self.learner_._arrays()}
-        return {f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        arrays = {f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
+        return arrays if self._rows is None else arrays | self._rows.arrays(self.learner_._kept_numbers())
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         for part, model in (("scaler/", self.scaler_), ("learner/", self.learner_)):
             model._restore({name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)})
+        if self._rows is not None:
+            self._rows.restore(arrays, self.n_seen_, self.n_features_in_)
         self._prepare_for_one()
 
     def _parts(self) -> list[Any]:
@@ -219,6 +267,7 @@ class StreamPipeline(OnlineClassifier):
     def _restore_parts(self, parts: list[Any]) -> None:
         self.learner_._restore_parts(parts)
         self.learner_._use_lock(self._alone)
+        self.learner_._leave_rows_to_another()
 
     @property
     def n_diverged_(self) -> int:
@@ -239,6 +288,12 @@ class StreamPipeline(OnlineClassifier):
         """The learner's support vectors, on the scale at which they were learned."""
         self._check_started()
         return self.learner_.support_vectors_
+
+    @property
+    def support_numbers_(self) -> Any:
+        """Which row each of them is, counted from 1 over the rows learned: see `remembered_row`."""
+        self._check_started()
+        return self.learner_.support_numbers_
 
     @property
     def support_weights_(self) -> Any:
@@ -274,6 +329,12 @@ class StreamPipeline(OnlineClassifier):
         inner = self.learner_
         rows = inner.unscaled(rows) if isinstance(inner, StreamPipeline) else np.asarray(rows, dtype=np.float64)
         return self._unscaled(rows)
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: every feature at its mean."""
+        self._check_started()
+        return self.scaler_.means_
 
     def affine(self) -> tuple[Floats, Floats]:
         """Middle and factor of every feature: the learner gets (x - middle) factor, on the scale known so far."""

@@ -108,6 +108,12 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
         return result
 
+    @property
+    def means_(self) -> npt.NDArray[np.float64]:
+        """The mean of every feature so far, zeros of sparse rows included (a copy)."""
+        self._check_started()
+        return self._scales.means * (self._scales.noted / max(int(self._scales.seen[0]), 1))
+
     def affine(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Middle and factor of every feature: `transform` is (x - middle) factor, on the scale known so far."""
         self._check_started()

@@ -17,6 +17,7 @@ from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.cells_as_they_came import CellsAsTheyCame
 from lopsided.estimators.compose.first_rows import checked_array, first_schema, is_array, named_columns
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.compose.scaler import OnlineScaler
@@ -65,6 +66,12 @@ class _FilePipeline(StreamPipeline):
         """How numbers are scaled: "standard", "minmax" or "none"."""
         is_scaled = self._scales if self._started else self._is_to_scale
         return super().scale_kind if is_scaled else NO_SCALER
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: every feature at its mean, where that is known."""
+        self._check_started()
+        return super().typical_row_ if self._scales else self.learner_.typical_row_
 
     def _unscaled(self, rows: Floats) -> Floats:
         return super()._unscaled(rows) if self._scales else rows.copy()
@@ -118,7 +125,7 @@ class SparsePipeline(_FilePipeline):
         return tags
 
 
-class TablePipeline(_FilePipeline):
+class TablePipeline(CellsAsTheyCame, _FilePipeline):
     """Encodes the columns of a table, scales its numbers, and learns: what `lopsided learn` saves.
 
     Use it for tables with words, dates and missing values; for a matrix of numbers `StreamPipeline` does the same. A
@@ -189,10 +196,7 @@ class TablePipeline(_FilePipeline):
         """What the columns are: as given, or as found in the first rows."""
         schema = self.schema if self._found is None else self._found
         if schema is None:
-            raise NotFittedError(
-                "This TablePipeline has no schema yet: it finds it in the first rows. Call 'fit', 'partial_fit', "
-                "'learn_one' or 'find_schema' first."
-            )
+            raise NotFittedError("This TablePipeline has no schema yet: 'fit' and the other ways to learn find one.")
         return schema
 
     @property
@@ -240,7 +244,7 @@ class TablePipeline(_FilePipeline):
         encoder = self.encoder_
         is_of_numbers = self._n_columns is None or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and len(X))
         if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,) and is_of_numbers:
-            return X.view(np.ndarray) if isinstance(X, EncodedRows) else encoder.checked_rows(X)
+            return X if isinstance(X, EncodedRows) else encoder.checked_rows(X)
         if self._n_columns is not None and is_array(X):
             X = checked_array(self, X)
             if X.shape[1] != self._n_columns:
@@ -248,7 +252,7 @@ class TablePipeline(_FilePipeline):
                     f"X has {X.shape[1]} features, but TablePipeline is expecting {self._n_columns} features as input."
                 )
             X = named_columns(X)
-        return encoder.matrix(encoder.columns_of(X))
+        return encoder.rows(encoder.columns_of(X))
 
     def _rows_of(self, X: Any) -> Rows:
         return validation.as_rows(self._matrix(X))
@@ -260,14 +264,17 @@ class TablePipeline(_FilePipeline):
 
     def _take_one(self, x: Any) -> None:
         if isinstance(x, Mapping):
+            self._one_cells = x
             self.encoder_.row(x, self._one_x)
         elif isinstance(x, np.ndarray) or (self._n_columns is not None and is_array(x)):
             x = np.asarray(x)
             if x.shape not in (self._one_x.shape, (self._n_columns,)):
                 raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
             self._one_x[:] = self._matrix(x[None])[0]
+            self._one_cells = None
         else:
-            self.encoder_.row(_mapping(x), self._one_x)
+            self._one_cells = _mapping(x)
+            self.encoder_.row(self._one_cells, self._one_x)
 
     # ---------------------------------------------------------------- learning
 
@@ -341,6 +348,13 @@ class TablePipeline(_FilePipeline):
         """What missing numbers become: the means so far, one for each number of `encoder_` (a copy)."""
         self._check_started()
         return self._means.copy()
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: numbers at their means, no category, no text, no hour."""
+        row = np.zeros(self.n_features_in_)
+        row[: self._means.size] = self.missing_as_
+        return row
 
     def _unscaled(self, rows: Floats) -> Floats:
         result = rows.copy()

@@ -26,7 +26,6 @@ ENTRIES: tuple[Entry, ...] = (
         {"budget": 30, "rank": 10, "gamma": 2.0},
         {"budget": 300},
         keeps_vectors=True,
-        explainable=True,
     ),
     _entry(
         "FourierRanker",

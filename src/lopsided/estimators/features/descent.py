@@ -25,7 +25,7 @@ from lopsided.core.pointwise.online_kernel import empty_row_scratch
 from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 from lopsided.estimators.state.points import points_arrays, restored_points
 
@@ -163,7 +163,7 @@ class FOGD(CompiledLearner):
         return self._model.weights[None].copy()
 
 
-class NOGD(SupportLearner):
+class NOGD(SupportVectorLearner):
     """Learns a kernel classifier of any kernel in the features that its first vectors span; their number bounds it.
 
     Where the examples lie on few directions, features made from them say more than random ones, and any kernel will
@@ -314,7 +314,7 @@ class NOGD(SupportLearner):
         in_range("model.tally", self._model.tally, 0, 2**62)
         in_range("model.tally", self._model.tally[USED], 0, int(self.budget))
         in_range("model.tally", self._model.tally[MAPPED], 0, 1)
-        self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+        self._points = restored_points(arrays, self.n_features_in_, int(self.budget), self.n_seen_)
         self._unbind()
 
     @property
@@ -332,11 +332,8 @@ class NOGD(SupportLearner):
         self._check_started()
         return self._model.tally.item(USED)
 
-    @property
-    def support_vectors_(self) -> Floats:
-        """The vectors (a copy): positives from old to new, then negatives."""
-        self._check_started()
-        return self._vectors_at(self._by_class())
+    def _columns_in_use(self) -> npt.NDArray[np.int64]:
+        return self._by_class()
 
     @property
     def support_weights_(self) -> Floats:

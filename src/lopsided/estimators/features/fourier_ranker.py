@@ -12,6 +12,7 @@ from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.features.fourier_ranker import (
     CENTRE,
+    CLIP,
     DRAWN,
     DUE,
     FIXED,
@@ -352,6 +353,38 @@ class FourierRanker(AddsUp):
         """The mean and the deviation by which each feature is standardised, (2, n_features) (a copy)."""
         self._check_started()
         return self._state.scale[[CENTRE, SPREAD]].copy()
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: the means of the features (a copy)."""
+        self._check_started()
+        return self._state.scale[CENTRE].copy()
+
+    @property
+    def farthest_(self) -> float:
+        """How many deviations from its mean a feature counts at most."""
+        return CLIP
+
+    def standardised(self, X: Any) -> Floats:
+        """Rows on the learner's own scale, as it encodes them: (x - mean) / deviation, at most 10 in size."""
+        with self._alone:
+            self._check_started()
+            rows = validation.dense_rows(self._rows_of(X), self.n_features_in_)
+            centre, spread = self._state.scale[CENTRE], self._state.scale[SPREAD]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = (rows - centre) / spread
+        return np.where(np.isnan(values), 0.0, np.clip(values, -CLIP, CLIP))
+
+    @property
+    def linear_coef_(self) -> Floats:
+        """What the linear part of the score counts for each standardised feature; 0 without such a part (a copy)."""
+        n_features, n_waves = self.n_features_in_, 2 * self.directions_.shape[1]
+        linear = self.coef_[0, n_waves:]
+        return self._plan.linear * linear if linear.size else np.zeros(n_features)
+
+    def linear_terms(self, X: Any) -> Floats:
+        """For each row what each feature contributes to the linear part of the score, (n_samples, n_features)."""
+        return self.standardised(X) * self.linear_coef_
 
     @property
     def variant_weights_(self) -> Floats:

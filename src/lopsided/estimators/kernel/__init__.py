@@ -45,7 +45,7 @@ def _reports_last(learner: Any) -> bool:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.kernel.{file}"
-    return Entry(name, module, "kernel", trials, **{"keeps_vectors": True, "explainable": True, **claims})
+    return Entry(name, module, "kernel", trials, **{"keeps_vectors": True, **claims})
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -68,7 +68,6 @@ ENTRIES: tuple[Entry, ...] = (
         {"kernels": trial_parts.two_kernels, "policy": "unbounded"},
         bounded=_evicts,
         random=True,
-        explainable=lambda learner: learner.combine == "raw",
     ),
     _entry(
         "SPA",
@@ -116,7 +115,6 @@ ENTRIES: tuple[Entry, ...] = (
         {"kernels": trial_parts.two_kernels},
         bounded=False,
         random=True,
-        explainable=False,  # kernels vote: a score is a sum of signs
     ),
     _entry(
         "OMKC",
@@ -127,6 +125,5 @@ ENTRIES: tuple[Entry, ...] = (
         {"kernels": trial_parts.two_kernels, "base": "forgetron", "budget": 40},
         bounded=_has_budget,
         random=lambda learner: learner.variant == "SD" or learner.base == "rbp",
-        explainable=False,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, flag, number, pair_of, whole
@@ -23,7 +24,7 @@ from lopsided.core.pairwise.koil import (
 from lopsided.core.pairwise.support import SIZE, SUPPORT_DIVERGED, USED, empty_support
 from lopsided.core.pairwise.violators import HINGE, SQUARED_HINGE
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, POLICIES, budget_pair, chosen_kernel
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import named_arrays
 from lopsided.estimators.state.points import points_arrays, restored_points
 from lopsided.estimators.state.support import (
@@ -72,7 +73,7 @@ def pairwise_plan(learner: Any, *, decay: bool) -> Plan:
     )
 
 
-class KOIL(SupportLearner):
+class KOIL(SupportVectorLearner):
     """Learns a ranking function that maximises AUC online, within a fixed budget of support vectors for each class.
 
     Use it when the class that matters is rare, the boundary is not linear, and what you need is an order (who to look
@@ -249,7 +250,7 @@ class KOIL(SupportLearner):
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         rooms = None if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._support = restored_support(arrays, rooms)
-        self._points = restored_points(arrays, self.n_features_in_, self._support.weights.size)
+        self._points = restored_points(arrays, self.n_features_in_, self._support.weights.size, self.n_seen_)
         self._make_workspace()
 
     @property
@@ -266,11 +267,8 @@ class KOIL(SupportLearner):
         self._check_started()
         return int(self._support.tally[USED].sum())
 
-    @property
-    def support_vectors_(self) -> Floats:
-        """The support vectors (a copy): positives by slot, then negatives."""
-        self._check_started()
-        return self._vectors_at(occupied_slots(self._support))
+    def _columns_in_use(self) -> npt.NDArray[np.int64]:
+        return occupied_slots(self._support)
 
     @property
     def support_weights_(self) -> Floats:

@@ -26,7 +26,7 @@ from lopsided.core.pairwise.multikernel_koil import (
 from lopsided.core.pairwise.support import SIZE, SUPPORT_DIVERGED, USED, empty_support
 from lopsided.estimators.kernel.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, pairwise_plan
 from lopsided.estimators.kernel.parameters import POOL, budget_pair, chosen_pool
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
 from lopsided.estimators.state.shared_points import (
@@ -47,7 +47,7 @@ from lopsided.estimators.state.support import (
 _COMBINATIONS = {"raw": RAW, "sign": SIGN}
 
 
-class MultiKernelKOIL(SupportLearner):
+class MultiKernelKOIL(SupportVectorLearner):
     """Learns one KOIL for each kernel of a pool and, online, how much to trust each.
 
     Use it when you do not know the kernel width and cannot tune it. It costs about as much as the pool has kernels.
@@ -246,7 +246,7 @@ class MultiKernelKOIL(SupportLearner):
         in_use = [occupied_slots(one) for one in experts_of(self._stack)]
         self._pool = restored_shared_points(arrays, self._pool, in_use, self._stack.weights.size)
         self._log_weights = taken(arrays, "log_weights", np.float64, self._log_weights.shape)
-        self._points = restored_points(arrays, self.n_features_in_, self._pool.holders.size)
+        self._points = restored_points(arrays, self.n_features_in_, self._pool.holders.size, self.n_seen_)
         self._make_workspace()
 
     @property
@@ -270,12 +270,8 @@ class MultiKernelKOIL(SupportLearner):
         self._check_started()
         return int(self._stack.tally[:, USED].sum())
 
-    @property
-    def support_vectors_(self) -> list[Floats]:
-        """The support vectors of each kernel (copies): positives by slot, then negatives."""
-        self._check_started()
-        columns = [self._pool.columns[index, occupied_slots(one)] for index, one in enumerate(experts_of(self._stack))]
-        return [self._vectors_at(held) for held in columns]
+    def _columns_in_use(self) -> list[npt.NDArray[np.int64]]:
+        return [self._pool.columns[index, occupied_slots(one)] for index, one in enumerate(experts_of(self._stack))]
 
     @property
     def support_weights_(self) -> list[Floats]:

@@ -16,13 +16,13 @@ from lopsided.core.pairwise.oilk import OilkPlan, oilk_run
 from lopsided.core.pairwise.support import SUPPORT_DIVERGED, USED, empty_support
 from lopsided.estimators.kernel.koil import DRAWS_A_STEP
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, POLICIES, chosen_kernel
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import in_range, named_arrays, taken
 from lopsided.estimators.state.points import points_arrays, restored_points
 from lopsided.estimators.state.support import restored_support, true_weights
 
 
-class OILK(SupportLearner):
+class OILK(SupportVectorLearner):
     """Learns a ranking function that maximises AUC online, within one fixed buffer that both classes share.
 
     The forerunner of KOIL, here for comparison: every opposite vector counts, not only the nearest, nothing makes up
@@ -155,7 +155,7 @@ class OILK(SupportLearner):
         self._support = restored_support(arrays, (int(self.budget), 0))
         self._slot_signs = taken(arrays, "slot_signs", np.float64, (int(self.budget),))
         in_range("slot_signs", self._slot_signs, -1, 1)
-        self._points = restored_points(arrays, self.n_features_in_, int(self.budget))
+        self._points = restored_points(arrays, self.n_features_in_, int(self.budget), self.n_seen_)
         self._unbind()
 
     @property
@@ -177,11 +177,8 @@ class OILK(SupportLearner):
         self._check_started()
         return int(self._support.tally[USED, 0])
 
-    @property
-    def support_vectors_(self) -> Floats:
-        """The support vectors (a copy): positives by slot, then negatives."""
-        self._check_started()
-        return self._vectors_at(self._slots_by_class())
+    def _columns_in_use(self) -> npt.NDArray[np.int64]:
+        return self._slots_by_class()
 
     @property
     def support_weights_(self) -> Floats:

@@ -23,7 +23,7 @@ from lopsided.core.pointwise.online_kernel import (
 from lopsided.core.pointwise.rules import Rule
 from lopsided.estimators.kernel.dense_blocks import BLOCK, NO_PRODUCTS, is_wide_enough, products
 from lopsided.estimators.kernel.parameters import chosen_kernel
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.expansion import grown_expansion, restored_expansion
 from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
@@ -69,7 +69,7 @@ def plan(
     )
 
 
-class OnlineKernelLearner(SupportLearner):
+class OnlineKernelLearner(SupportVectorLearner):
     """A classifier f(x) = sum_i weight_i k(z_i, x) that judges each example by its own score."""
 
     kernel: Any
@@ -152,7 +152,7 @@ class OnlineKernelLearner(SupportLearner):
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         fixed = self._plan.budget.size or self._plan.sample_budget
         self._expansion = restored_expansion(arrays, fixed or None)
-        self._points = restored_points(arrays, self.n_features_in_, self._expansion.weights.size)
+        self._points = restored_points(arrays, self.n_features_in_, self._expansion.weights.size, self.n_seen_)
         if self._factor.size:
             self._factor = taken(arrays, "factor", np.float64, self._factor.shape)
         self._make_workspace()
@@ -173,11 +173,8 @@ class OnlineKernelLearner(SupportLearner):
         self._check_started()
         return int(self._expansion.tally[USED])
 
-    @property
-    def support_vectors_(self) -> Floats:
-        """The support vectors (a copy): positives from old to new, then negatives."""
-        self._check_started()
-        return self._vectors_at(self._by_class_and_age())
+    def _columns_in_use(self) -> npt.NDArray[np.int64]:
+        return self._by_class_and_age()
 
     @property
     def support_weights_(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from lopsided.core.geometry.points import Points, Rows
 from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.state.points import vectors_at, wide_enough
+from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
 
 
 class SupportLearner(CompiledLearner):
@@ -30,3 +31,30 @@ class SupportLearner(CompiledLearner):
 
     def _vectors_at(self, columns: npt.NDArray[np.int64]) -> Any:
         return vectors_at(self._points, columns)
+
+
+class SupportVectorLearner(SupportLearner):
+    """A learner whose score is made of the examples that it keeps, each of which is a row that was learned."""
+
+    def _columns_in_use(self) -> Any:
+        """The columns of the support vectors, in their order; a list of them where there are several kernels."""
+        raise NotImplementedError
+
+    @property
+    def support_vectors_(self) -> Any:
+        """The support vectors (a copy): positives, then negatives; a list of them where there are several kernels."""
+        self._check_started()
+        return _of_each(self._columns_in_use(), self._vectors_at)
+
+    @property
+    def support_numbers_(self) -> Any:
+        """Which row each support vector is, counted from 1 over the rows learned (a copy); 0 where nobody knows."""
+        self._check_started()
+        return _of_each(self._columns_in_use(), lambda columns: numbers_of(self._points)[columns])
+
+    def _kept_numbers(self) -> npt.NDArray[np.int64]:
+        return numbers_of(self._points)
+
+
+def _of_each(columns: Any, find: Callable[[npt.NDArray[np.int64]], Any]) -> Any:
+    return [find(own) for own in columns] if isinstance(columns, list) else find(columns)

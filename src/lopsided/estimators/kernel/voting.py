@@ -15,7 +15,7 @@ from lopsided.core.geometry.shared_points import empty_shared_points
 from lopsided.core.pointwise.expansion import EXPANSION_DIVERGED, SCALE, USED, empty_expansion
 from lopsided.core.pointwise.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
 from lopsided.estimators.kernel.parameters import chosen_pool
-from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.expansion import (
     grown_expansion,
@@ -30,7 +30,7 @@ _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
 _FIRST_COLUMNS = 256
 
 
-class VotingLearner(SupportLearner):
+class VotingLearner(SupportVectorLearner):
     """A classifier sum_l theta_l sign f_l(x), one expansion f_l a kernel."""
 
     kernels: Any
@@ -102,7 +102,7 @@ class VotingLearner(SupportLearner):
         in_use = [one.order[: one.tally[USED]] for one in members_of(self._stack)]
         self._pool = restored_shared_points(arrays, self._pool, in_use, capacity)
         self._theta = taken(arrays, "theta", np.float64, (m,))
-        self._points = restored_points(arrays, self.n_features_in_, capacity)
+        self._points = restored_points(arrays, self.n_features_in_, capacity, self.n_seen_)
         self._make_workspace()
 
     @property
@@ -127,12 +127,8 @@ class VotingLearner(SupportLearner):
         orders = [(one, one.order[: one.tally[USED]]) for one in members_of(self._stack)]
         return [np.concatenate([o[one.signs[o] > 0], o[one.signs[o] < 0]]) for one, o in orders]
 
-    @property
-    def support_vectors_(self) -> list[Floats]:
-        """The support vectors of each kernel (copies): positives from old to new, then negatives."""
-        self._check_started()
-        columns = [self._pool.columns[index, slots] for index, slots in enumerate(self._by_class_and_age())]
-        return [self._vectors_at(held) for held in columns]
+    def _columns_in_use(self) -> list[npt.NDArray[np.int64]]:
+        return [self._pool.columns[index, slots] for index, slots in enumerate(self._by_class_and_age())]
 
     @property
     def support_weights_(self) -> list[Floats]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.linear.{file}"
-    return Entry(name, module, "linear", trials, linear=True, **{"explainable": True, **claims})
+    return Entry(name, module, "linear", trials, linear=True, **claims)
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -29,7 +29,6 @@ ENTRIES: tuple[Entry, ...] = (
         "classifiers",
         {"fit_intercept": True},
         {"learning_rate": 1.0, "loss": "hinge"},
-        explainable=False,  # it answers with a probability
     ),
     _entry(
         "OPAUC",
@@ -54,6 +53,5 @@ ENTRIES: tuple[Entry, ...] = (
         {"n_members": 4},
         {"n_members": 3, "mode": "under", "loss": "logistic"},
         random=True,
-        explainable=False,
     ),
 )

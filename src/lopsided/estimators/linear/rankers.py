@@ -264,7 +264,8 @@ class OAM(LinearLearner, SupportLearner):
         self._tally = taken(arrays, "tally", np.int64, self._tally.shape)
         in_range("tally", self._tally, 0, 2**62)
         in_range("tally", self._tally[HELD : HELD + 2], 0, int(self.budget))
-        self._points = restored_points(arrays, self.n_features_in_, 2 * int(self.budget), by_non_zeros=True)
+        room = 2 * int(self.budget)
+        self._points = restored_points(arrays, self.n_features_in_, room, self.n_seen_, by_non_zeros=True)
         self._unbind()
 
     @property

@@ -14,27 +14,40 @@ from lopsided.estimators.state.arrays import in_range, taken
 
 
 def points_arrays(points: Points) -> dict[str, npt.NDArray[Any]]:
-    """What a file keeps of them: everything but the scratch."""
-    return {f"points.{name}": array for name, array in points._asdict().items() if name != "lookup"}
+    """What a file keeps of them: everything but the scratch, and the count of rows, which the learner tells."""
+    arrays = {f"points.{name}": array for name, array in points._asdict().items() if name not in ("lookup", "marks")}
+    return arrays | {"points.n_features": _n_features(points), "points.numbers": numbers_of(points)}
+
+
+def numbers_of(points: Points) -> npt.NDArray[np.int64]:
+    """Which row each column is, counted from 1 over the rows learned; 0 where nobody knows (a view)."""
+    return points.marks[points.squared_norms.size : -1]
+
+
+def _n_features(points: Points) -> npt.NDArray[np.int64]:
+    return points.marks[: points.squared_norms.size]
 
 
 def restored_points(
-    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, by_non_zeros: bool = False
+    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, n_seen: int, by_non_zeros: bool = False
 ) -> Points:
-    """The support points of a file."""
-    empty = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
+    """The support points of a file whose learner has seen so many rows; older ones do not say which rows they are."""
+    points = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
     features = taken(arrays, "points.features", np.int32, (capacity, None))
-    width = features.shape[1] if empty.lookup.size else 0
-    points = Points(
-        values=taken(arrays, "points.values", np.float64, empty.values.shape),
+    width = features.shape[1] if points.lookup.size else 0
+    points = points._replace(
+        values=taken(arrays, "points.values", np.float64, points.values.shape),
         squared_norms=taken(arrays, "points.squared_norms", np.float64, (capacity,)),
         features=features,
         entries=taken(arrays, "points.entries", np.float64, (capacity, width)),
-        n_features=taken(arrays, "points.n_features", np.int64, (capacity,)),
-        lookup=empty.lookup,
     )
+    _n_features(points)[:] = taken(arrays, "points.n_features", np.int64, (capacity,))
+    if "points.numbers" in arrays:
+        numbers_of(points)[:] = taken(arrays, "points.numbers", np.int64, (capacity,))
+    points.marks[-1] = n_seen
     in_range("points.features", features, 0, max(n_features - 1, 0))
-    in_range("points.n_features", points.n_features, 0 if empty.lookup.size else -1, features.shape[1])
+    in_range("points.n_features", _n_features(points), 0 if points.lookup.size else -1, features.shape[1])
+    in_range("points.numbers", numbers_of(points), 0, n_seen)
     return points
 
 
@@ -75,7 +88,9 @@ def moved_points(
     moved.squared_norms[target] = points.squared_norms[columns]
     moved.features[target, :before] = points.features[columns]
     moved.entries[target, : points.entries.shape[1]] = points.entries[columns]
-    moved.n_features[target] = points.n_features[columns]
+    _n_features(moved)[target] = _n_features(points)[columns]
+    numbers_of(moved)[target] = numbers_of(points)[columns]
+    moved.marks[-1] = points.marks[-1]
     return moved
 
 
@@ -83,7 +98,7 @@ def vectors_at(points: Points, columns: npt.NDArray[np.int64]) -> Any:
     """The points of these columns, a row each (a copy): an array, or CSR where they are kept by non-zeros."""
     if not points.lookup.size:
         return np.ascontiguousarray(points.values[:, columns].T)
-    counts = points.n_features[columns]
+    counts = _n_features(points)[columns]
     held = np.arange(points.features.shape[1]) < counts[:, None]
     starts = np.concatenate([[0], np.cumsum(counts)])
     parts = (points.entries[columns][held], points.features[columns][held], starts)
