@@ -16,7 +16,7 @@ _WORDS = {"none": None, "true": True, "false": False}
 
 AUTO = "auto"
 # What `--learner auto` is, for whoever names none: a class, and what differs from its defaults.
-_AUTO = ("FourierRanker", {"regularization": "auto", "focus": 6.0})
+_AUTO: tuple[str, dict[str, Any]] = ("RareEventClassifier", {})
 DEFAULT_THRESHOLD = "f1"  # the rule of the publications, zero, flags far too many rows where positives are rare
 # Not to be built by their parameters alone, or not online, but reachable all the same.
 _POOL, _BATCH = "expertpool", "b2rmk"

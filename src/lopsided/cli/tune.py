@@ -20,7 +20,17 @@ if TYPE_CHECKING:
     from lopsided.late import Delay
 
 # What lopsided.evaluate.candidates.default_kinds has.
-DEFAULT_LEARNERS = ("fourierranker", "koil", "bpas", "spa", "opauc", "omcsl", "ob2rmk", "expertpool")
+DEFAULT_LEARNERS = (
+    "rareeventclassifier",
+    "fourierranker",
+    "koil",
+    "bpas",
+    "spa",
+    "opauc",
+    "omcsl",
+    "ob2rmk",
+    "expertpool",
+)
 
 
 @click.command()
@@ -69,7 +79,7 @@ def tune(
 ) -> None:
     """Find a learner and its parameters in one pass.
 
-    Learners of every family run: random features, kernels within a budget, linear ones, a Bayesian one (milliseconds a
+    Learners of every family run: the default, random features, kernels within a budget, linear ones, a Bayesian one (milliseconds a
     row), and a pool. All candidates score and learn the same rows. After 1,000 rows with 20 positives, and at every
     doubling of the rows, the worse half is dropped, until two run to the end. The figures are progressive: no candidate
     has seen a row before it scored it; but the best of many looks a little better than it is.

@@ -12,6 +12,6 @@ def default_learner(**parameters: Any) -> Any:
     0
     """
     # Imported when it is asked for, because it brings compiled code with it.
-    from lopsided.estimators.features.fourier_ranker import FourierRanker
+    from lopsided.estimators.rare.rare_event import RareEventClassifier
 
-    return FourierRanker(regularization="auto", focus=6, **parameters)
+    return RareEventClassifier(**parameters)

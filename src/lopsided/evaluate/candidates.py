@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Features beyond which a learner is left out: one keeps a matrix of them, others take too long.
-_WIDEST = {"OPAUC": 500, "OB2RMK": 500, "FourierRanker": 5000, "default": 500}
+_WIDEST = {"OPAUC": 500, "OB2RMK": 500, "FourierRanker": 5000, "RareEventClassifier": 5000, "default": 500}
 _ALONE = ("OB2RMK",)  # slow, so with its defaults only
 _FIRST = {"FourierRanker": {"regularization": "auto", "focus": 6.0}}  # better than the defaults on most streams
 _OF_BANDWIDTHS = ((0.05, 0.25), (0.25, 1.0), (1.0, 4.0))
@@ -39,11 +39,11 @@ class Candidate:
 
 
 def default_kinds() -> dict[str, Any]:
-    """One or more of every family: random features, kernels within a budget, linear ones, Bayesian, pools."""
-    from lopsided import BPAS, KOIL, OB2RMK, OMCSL, OPAUC, SPA, ExpertPool, FourierRanker
+    """One or more of every family: the one for rare events, random features, kernels within a budget, linear ones, Bayesian, pools."""
+    from lopsided import BPAS, KOIL, OB2RMK, OMCSL, OPAUC, SPA, ExpertPool, FourierRanker, RareEventClassifier
 
-    kinds = {kind.__name__.lower(): kind for kind in (FourierRanker, KOIL, BPAS, SPA, OPAUC, OMCSL, OB2RMK)}
-    return kinds | {"expertpool": ExpertPool.default}
+    kinds = (RareEventClassifier, FourierRanker, KOIL, BPAS, SPA, OPAUC, OMCSL, OB2RMK)
+    return {kind.__name__.lower(): kind for kind in kinds} | {"expertpool": ExpertPool.default}
 
 
 def values_to_try(kind: Any, n_features: int, fixed: Collection[str] = ()) -> dict[str, list[Any]]:

@@ -147,7 +147,7 @@ class TablePipeline(CellsAsTheyCame, _FilePipeline):
     scaler : OnlineScaler or "none" or None, default=None
         Scales the numbers of every row. None is OnlineScaler(), "none" leaves numbers as they are.
     learner : learner or None, default=None
-        Any learner of this package. None is FourierRanker(regularization="auto", focus=6). Its threshold, pos_label,
+        Any learner of this package. None is RareEventClassifier(). Its threshold, pos_label,
         shuffle and random_state hold for the pipeline.
 
     Attributes
