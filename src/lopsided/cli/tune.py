@@ -79,10 +79,10 @@ def tune(
 ) -> None:
     """Find a learner and its parameters in one pass.
 
-    Learners of every family run: the default, random features, kernels within a budget, linear ones, a Bayesian one (milliseconds a
-    row), and a pool. All candidates score and learn the same rows. After 1,000 rows with 20 positives, and at every
-    doubling of the rows, the worse half is dropped, until two run to the end. The figures are progressive: no candidate
-    has seen a row before it scored it; but the best of many looks a little better than it is.
+    Learners of every family run: the default, random features, kernels within a budget, linear ones, a Bayesian one
+    (milliseconds a row), and a pool. All candidates score and learn the same rows. After 1,000 rows with 20 positives,
+    and at every doubling of the rows, the worse half is dropped, until two run to the end. The figures are progressive:
+    no candidate has seen a row before it scored it; but the best of many looks a little better than it is.
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.running import announce_columns, check_delay, check_writable, labels_in_words, refuse_nothing

@@ -39,7 +39,7 @@ class Candidate:
 
 
 def default_kinds() -> dict[str, Any]:
-    """One or more of every family: the one for rare events, random features, kernels within a budget, linear ones, Bayesian, pools."""
+    """One or more of every family: the default, random features, bounded kernels, linear ones, Bayesian, pools."""
     from lopsided import BPAS, KOIL, OB2RMK, OMCSL, OPAUC, SPA, ExpertPool, FourierRanker, RareEventClassifier
 
     kinds = (RareEventClassifier, FourierRanker, KOIL, BPAS, SPA, OPAUC, OMCSL, OB2RMK)
