@@ -262,7 +262,7 @@ def _note_spread(state: RareState, rows: Rows, t: int) -> None:
 def _say_what_is_due(state: RareState, plan: RarePlan, y: float) -> None:
     ranker, tally = state.ranker, state.ranker.tally
     seen = tally[SEEN]
-    if tally[SINCE] >= max(200, min(2000, state.tally[YOUTH] // 20)) or (y > 0.0 and tally[POSITIVES] <= 20):
+    if tally[SINCE] >= max(200, min(2000, state.tally[YOUTH] // 10)) or (y > 0.0 and tally[POSITIVES] <= 20):
         tally[DUE] = 1
     if tally[FIXED] == 0 and tally[KEPT] == ranker.first_signs.size:
         tally[DUE] = 1

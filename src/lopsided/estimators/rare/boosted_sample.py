@@ -32,7 +32,7 @@ class BoostedSample(CompiledLearner):
     The sample holds half of its rows per class, by priority sampling (`PrioritySample`): positives all alike, a
     negative with importance max(sigmoid(g(x)), 0.01), g the score before it was learned. Hard negatives stay, easy ones
     are thinned, and a kept row counts for those that it stands for. Trees are fitted after 50 rows and then whenever
-    the rows have grown by 30 %, or by half the sample: for the logistic loss, leaf by leaf where the gain
+    the rows have grown by 40 %, or by half the sample: for the logistic loss, leaf by leaf where the gain
 
         G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda)
 

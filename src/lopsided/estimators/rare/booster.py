@@ -18,7 +18,7 @@ from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arr
 N_TREES = 100
 DEFAULT_TREES = TreePlan(n_leaves=16, ridge=1.0, least_rows=5, rate=0.1)
 _FIRST_FIT = 50  # rows
-_GROWTH = 0.3  # share of more rows after which trees are fitted again
+_GROWTH = 0.4  # share of more rows after which trees are fitted again
 _VISITS_AT_ONCE = 10_000_000  # of a row to a feature's sums; a pause of about 30 ms
 _ALL_AT_ONCE = 2**62
 _VISITS_A_ROW = 3  # by a tree of 16 leaves: all rows once, then the smaller part of each split

@@ -75,7 +75,7 @@ class RareEventClassifier(TwoMemories):
     the directions see one to three features only. The sample holds `sample_size` rows, half per class: all positives
     while there is room, and negatives by priority sampling (`PrioritySample`), hard ones rather than easy ones,
     weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are fitted to it after 50 rows
-    and then whenever the rows have grown by 30 %, or by half the sample; they are grown a few at a time while rows go
+    and then whenever the rows have grown by 40 %, or by half the sample; they are grown a few at a time while rows go
     by, and answer when all are there. docs/rare-events.md explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
