@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.base.online import OnlineClassifier as OnlineClassifier
     from lopsided.estimators.bayesian import *  # noqa: F403
     from lopsided.estimators.compose import *  # noqa: F403
+    from lopsided.estimators.compose.history import HistoryWarning as HistoryWarning
     from lopsided.estimators.features import *  # noqa: F403
     from lopsided.estimators.kernel import *  # noqa: F403
     from lopsided.estimators.linear import *  # noqa: F403
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _HOME: dict[str, str] = {
     "DivergenceWarning": "lopsided.estimators.base.classifier",
+    "HistoryWarning": "lopsided.estimators.compose.history",
     "OnlineClassifier": "lopsided.estimators.base.online",
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
+SECONDS_OF_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
 
 class Constraint(NamedTuple):
@@ -54,6 +55,20 @@ def number(*, above: float | None = None, least: float | None = None, most: floa
 def whole(least: int) -> Constraint:
     """A whole number, at least so large."""
     return Constraint(lambda value: _is_whole(value) and value >= least, f"an int >= {least}")
+
+
+def seconds_in(duration: Any) -> float | None:
+    """The seconds of a duration such as "90s", "15m", "12h", "7d" or "2w"; None for anything else.
+
+    >>> seconds_in("90s"), seconds_in("2w"), seconds_in("2"), seconds_in("soon")
+    (90.0, 1209600.0, None, None)
+    """
+    unit = SECONDS_OF_UNITS.get(duration[-1:]) if isinstance(duration, str) else None
+    try:
+        seconds = None if unit is None else float(duration[:-1]) * unit
+    except ValueError:
+        return None
+    return seconds if seconds is not None and 0.0 <= seconds < math.inf else None
 
 
 def pair_of(part: Constraint) -> Constraint:

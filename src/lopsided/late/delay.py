@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from lopsided.constraints import ParameterError
+from lopsided.constraints import SECONDS_OF_UNITS as _UNITS
+from lopsided.constraints import ParameterError, seconds_in
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _ALLOWED = "a number of rows, or a duration such as 90s, 15m, 12h, 7d or 2w"
 
 
@@ -31,12 +30,11 @@ class Delay:
         if isinstance(value, Delay):
             return value
         text = str(value).strip()
+        seconds = seconds_in(text)
+        if seconds is not None:
+            return cls(seconds=seconds)
         try:
-            if text[-1:] in _UNITS:
-                amount = float(text[:-1])
-                if 0 <= amount < math.inf:
-                    return cls(seconds=amount * _UNITS[text[-1]])
-            elif int(text) >= 0:
+            if int(text) >= 0:
                 return cls(rows=int(text))
         except ValueError:
             pass
