@@ -47,6 +47,7 @@ class Feed:
     labels: Spellings | None
     first_index: int = 1
     n_features: int = 0
+    encoder: TableEncoder | None = None  # of a model that needs more than the schema tells
     tell: Tell = warn
     earlier: Bookmarks = field(default_factory=Bookmarks)
     from_start: bool = False
@@ -118,7 +119,7 @@ class Feed:
                 yield Portion(part.X, self._signed(part.signs))
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
-        encoder = TableEncoder(schema)
+        encoder = self.encoder or TableEncoder(schema)
         for chunk in self.stream.chunks(encoder.expected(self.labels)):
             self.bad.take(chunk.bad)
             self._note_place(chunk)

@@ -215,7 +215,8 @@ def _known_table(stream: Any, bad: BadRows, model: Any, label: str | None, *, la
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
     labels = _labels_of(model) if labelled else None
-    return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, tell=tell)
+    encoder = getattr(model, "encoder_", None)
+    return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, encoder=encoder, tell=tell)
 
 
 def _new_table(

@@ -30,24 +30,10 @@ _NO_MARK = np.uint32(0)
 @compiled_unfused
 def absorb(state: HistoryState, other: HistoryState, plan: HistoryPlan) -> None:
     """Add what `other` remembers, which stays as it is. Of a set that is too full the latest eight keys stay."""
-    for slot in range(other.keys.size):
-        if other.keys[slot] != _NOBODY:
-            mine = slot_of(state, other.keys[slot])
-            if mine != NOT_THERE:
-                _add_key(state, mine, other, slot, plan)
-    # Only now, when keys of both have the later of their times, can be told who is the oldest.
-    for slot in range(other.keys.size):
-        if other.keys[slot] != _NOBODY and slot_of(state, other.keys[slot]) == NOT_THERE:
-            _let_in_key(state, other, slot)
-    for place in range(other.pair_marks.size):
-        if other.pair_marks[place] != _NO_MARK:
-            mine = place_of(state, place - place % WAYS, other.pair_marks[place])
-            if mine != NOT_THERE:
-                state.pair_seen[mine] = max(state.pair_seen[mine], other.pair_seen[place])
-    for place in range(other.pair_marks.size):
-        mark = other.pair_marks[place]
-        if mark != _NO_MARK and place_of(state, place - place % WAYS, mark) == NOT_THERE:
-            _let_in_pair(state, other, place)
+    for start in range(0, other.keys.size, WAYS):
+        _absorb_set(state, other, start, plan)
+    for start in range(0, other.pair_marks.size, WAYS):
+        _absorb_pairs(state, other, start)
     _add_amounts(state, other)
     for clock in range(state.clocks.size):
         state.clocks[clock] = max(state.clocks[clock], other.clocks[clock])
@@ -56,6 +42,36 @@ def absorb(state: HistoryState, other: HistoryState, plan: HistoryPlan) -> None:
     for k in range(state.missing.shape[0]):
         for entry in range(2):
             state.missing[k, entry] += other.missing[k, entry]
+
+
+@compiled_unfused
+def _absorb_set(state: HistoryState, other: HistoryState, start: int, plan: HistoryPlan) -> None:
+    """Keys of both first: only when they have the later of their times can be told who is the oldest."""
+    shared = 0
+    for way in range(WAYS):
+        if other.keys[start + way] != _NOBODY:
+            mine = slot_of(state, other.keys[start + way])
+            if mine != NOT_THERE:
+                _add_key(state, mine, other, start + way, plan)
+                shared |= 1 << way
+    for way in range(WAYS):
+        if other.keys[start + way] != _NOBODY and not (shared >> way) & 1:
+            _let_in_key(state, other, start + way)
+
+
+@compiled_unfused
+def _absorb_pairs(state: HistoryState, other: HistoryState, start: int) -> None:
+    """The same for pairs."""
+    shared = 0
+    for way in range(WAYS):
+        if other.pair_marks[start + way] != _NO_MARK:
+            mine = place_of(state, start, other.pair_marks[start + way])
+            if mine != NOT_THERE:
+                state.pair_seen[mine] = max(state.pair_seen[mine], other.pair_seen[start + way])
+                shared |= 1 << way
+    for way in range(WAYS):
+        if other.pair_marks[start + way] != _NO_MARK and not (shared >> way) & 1:
+            _let_in_pair(state, other, start, start + way)
 
 
 @compiled_unfused
@@ -72,7 +88,8 @@ def _add_key(state: HistoryState, mine: int, other: HistoryState, theirs: int, p
         return
     if state.labelled[mine] == NEVER:
         state.labelled[mine] = other.labelled[theirs]
-        state.risks[mine, :] = other.risks[theirs]
+        for j in range(state.risks.shape[1]):
+            state.risks[mine, j] = other.risks[theirs, j]
         return
     latest = max(state.labelled[mine], other.labelled[theirs])
     for h in range(n):
@@ -94,14 +111,16 @@ def _let_in_key(state: HistoryState, other: HistoryState, theirs: int) -> None:
     state.keys[slot] = code
     state.seen[slot] = seen
     state.labelled[slot] = other.labelled[theirs]
-    state.sums[slot, :] = other.sums[theirs]
-    state.risks[slot, :] = other.risks[theirs]
+    for j in range(state.sums.shape[1]):
+        state.sums[slot, j] = other.sums[theirs, j]
+    for j in range(state.risks.shape[1]):
+        state.risks[slot, j] = other.risks[theirs, j]
 
 
 @compiled_unfused
-def _let_in_pair(state: HistoryState, other: HistoryState, theirs: int) -> None:
+def _let_in_pair(state: HistoryState, other: HistoryState, start: int, theirs: int) -> None:
     mark, seen = other.pair_marks[theirs], other.pair_seen[theirs]
-    place = oldest_place(state, theirs - theirs % WAYS)
+    place = oldest_place(state, start)
     if state.pair_marks[place] != _NO_MARK:
         state.tally[EVICTED_PAIRS] += 1
         if seen < state.pair_seen[place] or (seen == state.pair_seen[place] and mark < state.pair_marks[place]):
@@ -117,7 +136,8 @@ def _add_amounts(state: HistoryState, other: HistoryState) -> None:
     if more == 0:
         return
     if n == 0:
-        state.amounts[:] = other.amounts
+        for entry in range(2):
+            state.amounts[entry] = other.amounts[entry]
         return
     distance = abs(other.amounts[MEAN] - state.amounts[MEAN])
     state.amounts[MEAN] = (n * state.amounts[MEAN] + more * other.amounts[MEAN]) / (n + more)

@@ -11,6 +11,7 @@ from lopsided.estimators.entry import Entry
 if TYPE_CHECKING:
     from lopsided.estimators.compose.expert_pool import ExpertPool as ExpertPool
     from lopsided.estimators.compose.history import KeyedHistory as KeyedHistory
+    from lopsided.estimators.compose.history_pipeline import HistoryPipeline as HistoryPipeline
     from lopsided.estimators.compose.pipeline import StreamPipeline as StreamPipeline
     from lopsided.estimators.compose.scaler import OnlineScaler as OnlineScaler
     from lopsided.estimators.compose.table_pipeline import SparsePipeline as SparsePipeline
@@ -84,6 +85,20 @@ ENTRIES: tuple[Entry, ...] = (
         "table_pipeline",
         {"schema": trial_parts.schema, "learner": trial_parts.small_koil},
         {"schema": trial_parts.schema, "scaler": "none", "learner": trial_parts.perceptron},
+        takes_tables=True,
+        sparse=False,
+        **_LIKE_ITS_LEARNER,
+    ),
+    _entry(
+        "HistoryPipeline",
+        "history_pipeline",
+        {"schema": trial_parts.schema, "history": trial_parts.history, "learner": trial_parts.small_koil},
+        {
+            "schema": trial_parts.schema,
+            "history": trial_parts.history_of_amounts,
+            "scaler": "none",
+            "learner": trial_parts.perceptron,
+        },
         takes_tables=True,
         sparse=False,
         **_LIKE_ITS_LEARNER,

@@ -221,7 +221,7 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
             rows = self._rows_of(X)
             known = None if forget else self._known
             signs, labels = (np.full(rows.seconds.size, np.nan), known) if y is None else self._signs(y, rows, known)
-            self._check_first_time(rows, begins)
+            self.check_first_time(rows, begins=begins)
             if begins:
                 self.__dict__.pop("_labels", None)
                 self._start(X)
@@ -232,7 +232,7 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
         n_rows, moments = rows.seconds.size, np.zeros(rows.seconds.size, dtype=np.int64)
         features = np.empty((n_rows, len(self._names))) if read else _NO_FEATURES
         if not note:
-            self._check_first_time(rows, begins=False)
+            self.check_first_time(rows)
         pass_rows(self._state, self._plan, rows.codes, rows.times, rows.amounts, signs, note, features, moments)
         if read:
             write_circles(rows, moments, features[:, -4:])
@@ -259,7 +259,7 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
                 )
             return rows
         keyed = self._rows_of(rows)
-        self._check_first_time(keyed, begins=False)
+        self.check_first_time(keyed)
         latest = self._state.clocks[EVENTS]
         times = keyed.times
         return tokens_of(keyed.codes, np.where(times == NEVER, latest, np.minimum(times, latest)))
@@ -268,8 +268,9 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
         n_rows = rows if isinstance(rows, int) else rows.seconds.size
         return signs_of(y, n_rows, known or self._known, None, self.pos_label)
 
-    def _check_first_time(self, rows: KeyedRows, begins: bool) -> None:
-        is_unset = begins or self._state.clocks[EVENTS] == NEVER
+    def check_first_time(self, rows: KeyedRows, *, begins: bool = False) -> None:
+        """Refuse a first row without a time: nobody could say when it happened."""
+        is_unset = begins or not self._started or self._state.clocks[EVENTS] == NEVER
         if is_unset and rows.seconds.size and not np.isfinite(rows.seconds[0]):
             raise ValueError(f"The first row of a history must have a time in column {self.time!r}. Got none.")
 
@@ -359,6 +360,12 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
         """Keys that are remembered."""
         self._check_started()
         return int(np.count_nonzero(self._state.keys))
+
+    @property
+    def nbytes_(self) -> int:
+        """What it holds, in bytes: the same from the first row on."""
+        self._check_started()
+        return sum(array.nbytes for array in self._state)
 
     @property
     def missing_keys_(self) -> dict[Any, tuple[int, int]]:
