@@ -273,3 +273,13 @@ def test_no_rows_are_fine():
         warnings.simplefilter("error")
         assert one.transform(part(TABLE, slice(0, 0))).shape == (0, len(one.get_feature_names_out()))
     assert one.observe(events(10, 1)[0] | {"card": ["a"] * 10}).tokens.shape == (10, 2)
+
+
+def test_a_single_row_is_the_row_of_a_table(expected):
+    rows = pd.DataFrame(TABLE | {"card": ["7", 8, 7.0, None, "7"]}).astype({"card": object}).to_dict("records")
+    for change in ({}, {"when": "1970-01-01T00:00:00"}):
+        one = history()
+        found = [one.progressive_features([row | change], [y]) for row, y in zip(rows, Y, strict=True)]
+        many = history().progressive_features([row | change for row in rows], Y)
+        assert np.array_equal(np.concatenate(found), many)
+        assert change or np.array_equal(many, expected)

@@ -22,7 +22,7 @@ Codes = npt.NDArray[np.uint64]
 
 MISSING_KEY = ""
 _LARGEST_WHOLE = 2**53
-_LATEST_SECOND = 1e11  # the year 5138: what is beyond is not seconds
+LATEST_SECOND = 1e11  # the year 5138: what is beyond is not seconds
 
 
 def columns_of(table: Any, wanted: Sequence[str | int]) -> list[Any]:
@@ -82,6 +82,17 @@ def key_codes(column: Any, salt: int, name: Any = "") -> Codes:
         text = np.frombuffer(data if data is not None and data.size else b"\0", dtype=np.uint8)
         hash_keys(text, ends, salt, codes)
     return codes
+
+
+def one_key_code(cell: Any, salt: int, name: Any = "") -> np.uint64:
+    """The same for one cell, without the detour over a column."""
+    from lopsided.encoding.hashing import hash_keys
+
+    data, code = _text(cell, 0, name).encode(), np.empty(1, dtype=np.uint64)
+    ends = np.array([0, len(data)], dtype=np.int32)
+    ends.flags.writeable = False  # as arrow's are: to compiled code that is a type of its own
+    hash_keys(np.frombuffer(data or b"\0", dtype=np.uint8), ends, salt, code)
+    return np.uint64(code[0])
 
 
 def missing_code(salt: int) -> np.uint64:
@@ -172,10 +183,10 @@ def seconds_of(column: Any, name: Any = "") -> Floats:
     else:
         moments = _checked(column, Expected(str(name), cells.DATE))
         seconds = np.where(np.isnat(moments), np.nan, moments.astype("datetime64[us]").astype(np.int64) / 1e6)
-    beyond = np.flatnonzero(np.abs(seconds) > _LATEST_SECOND)
+    beyond = np.flatnonzero(np.abs(seconds) > LATEST_SECOND)
     if beyond.size:
         row = int(beyond[0])
-        rule = f"must be a date or seconds below {_LATEST_SECOND:g}, not milliseconds"
+        rule = f"must be a date or seconds below {LATEST_SECOND:g}, not milliseconds"
         raise StreamError("the table", row, f"time column {str(name)!r}", rule, f"{seconds[row]:g}", "row")
     return seconds
 

@@ -19,14 +19,9 @@ from lopsided.core.history.merging import absorb
 from lopsided.core.history.rows import learn_labels, pass_rows
 from lopsided.core.history.table import (
     EVENTS,
-    EVICTED,
-    EVICTED_PAIRS,
     LABELS,
-    LATE_ROWS,
-    LOST_LABELS,
     NEVER,
     POSITIVES,
-    ROWS,
     empty_history,
 )
 from lopsided.estimators.base import validation
@@ -39,6 +34,7 @@ from lopsided.estimators.compose.history_columns import (
     tokens_of,
     write_circles,
 )
+from lopsided.estimators.compose.history_counts import HistoryCounts
 from lopsided.estimators.state.history import history_arrays, restored_history
 from lopsided.labels import LabelMap, Signs, signs_of
 
@@ -59,7 +55,7 @@ class Observed(NamedTuple):
     tokens: Tokens
 
 
-class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
+class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
     """Features of a row out of what its keys (card, device, merchant, user) did before, in fixed memory.
 
     For each key and half-life: how often it was seen, how unusual the amount is for it, and how often its rows turned
@@ -325,54 +321,6 @@ class KeyedHistory(Locked, TransformerMixin, BaseEstimator):
         """The names of the features, in order."""
         self._check_parameters()
         return np.array(feature_names(self.keys, self.time, self.value, self.half_lives), dtype=object)
-
-    def _count(self, entry: int) -> int:
-        self._check_started()
-        return int(self._state.tally[entry])
-
-    @property
-    def n_seen_(self) -> int:
-        """Rows remembered so far."""
-        return self._count(ROWS)
-
-    @property
-    def n_evicted_(self) -> int:
-        """Keys that were forgotten for want of room."""
-        return self._count(EVICTED)
-
-    @property
-    def n_evicted_pairs_(self) -> int:
-        """Pairs of keys that were forgotten for want of room."""
-        return self._count(EVICTED_PAIRS)
-
-    @property
-    def n_late_rows_(self) -> int:
-        """Rows whose time was before the latest."""
-        return self._count(LATE_ROWS)
-
-    @property
-    def n_lost_labels_(self) -> int:
-        """Labels that came for keys that had been forgotten."""
-        return self._count(LOST_LABELS)
-
-    @property
-    def n_keys_(self) -> int:
-        """Keys that are remembered."""
-        self._check_started()
-        return int(np.count_nonzero(self._state.keys))
-
-    @property
-    def nbytes_(self) -> int:
-        """What it holds, in bytes: the same from the first row on."""
-        self._check_started()
-        return sum(array.nbytes for array in self._state)
-
-    @property
-    def missing_keys_(self) -> dict[Any, tuple[int, int]]:
-        """For each key the labels, and the positives among them, of rows in which it was missing."""
-        self._check_started()
-        pairs: Any = self._state.missing.tolist()
-        return {key: (labels, positives) for key, (labels, positives) in zip(self.keys, pairs, strict=True)}
 
     # ---------------------------------------------------------------- keeping
 

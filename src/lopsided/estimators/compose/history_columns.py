@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.constraints import Constraint, anything, nothing, seconds_in
+from lopsided.constraints import LARGEST_FEATURE, Constraint, anything, nothing, seconds_in
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.history.rows import HistoryPlan
 from lopsided.core.history.table import NEVER, Codes
-from lopsided.encoding.key_columns import columns_of, key_codes, missing_code, numbers_of, seconds_of
+from lopsided.encoding.key_columns import (
+    LATEST_SECOND,
+    columns_of,
+    key_codes,
+    missing_code,
+    numbers_of,
+    one_key_code,
+    seconds_of,
+)
 
 _LEAST_SLOTS, _MOST_SLOTS = 8, 2**27
 _DAY, _WEEK = 86400.0, 604800.0
@@ -87,6 +95,10 @@ class KeyedRows(NamedTuple):
     @classmethod
     def of(cls, table: Any, keys: Sequence[Any], time: Any, value: Any) -> Self:
         """Those of a table, all cells checked."""
+        if isinstance(table, list) and len(table) == 1 and isinstance(table[0], Mapping):
+            found = cls._one(table[0], keys, time, value)
+            if found is not None:
+                return found
         *cells, moments = columns_of(table, [*keys, time])
         codes = [key_codes(column, place, name) for place, (column, name) in enumerate(zip(cells, keys, strict=True))]
         seconds = seconds_of(moments, time)
@@ -98,6 +110,21 @@ class KeyedRows(NamedTuple):
         if len(lengths) > 1:
             raise ValueError(f"The columns of a table must be equally long. Got lengths {sorted(lengths)}.")
         return cls(np.ascontiguousarray(np.stack(codes, axis=1)), seconds, np.require(amounts, np.float64, ["C", "W"]))
+
+    @classmethod
+    def _one(cls, row: Mapping[Any, Any], keys: Sequence[Any], time: Any, value: Any) -> Self | None:
+        """One row of plain cells in a hundredth of the time; None if a column is missing, or needs a closer look."""
+        try:
+            cells, when, amount = [row[key] for key in keys], row[time], None if value is None else row[value]
+        except KeyError:
+            return None
+        if not isinstance(when, int | float) or not abs(when) <= LATEST_SECOND or type(when) is bool:
+            return None
+        if amount is not None and not (isinstance(amount, int | float) and abs(amount) <= LARGEST_FEATURE):
+            return None
+        codes = [one_key_code(cell, place, name) for place, (cell, name) in enumerate(zip(cells, keys, strict=True))]
+        numbers = np.array([when, math.nan if amount is None else amount], dtype=np.float64)
+        return cls(np.array([codes], dtype=np.uint64), numbers[:1], numbers[1:])
 
     @property
     def times(self) -> Integers:
