@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import columns, learning, reading, with_config, with_json
+from lopsided.cli.options import columns, keyed, learning, reading, with_config, with_json
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @columns
+@keyed
 @learning
 @reading
 @click.option("--report", metavar="HTML", help="Write a report with curves into this file.")
@@ -45,6 +46,7 @@ def evaluate(
     """
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.learners import learner_class, parsed_settings
+    from lopsided.cli.models import built_learner, built_model
 
     parsed_settings(learner_class(learner), settings)  # refused before files are looked at
     if report is not None:
@@ -52,7 +54,10 @@ def evaluate(
 
         check_can_write(report)
     with open_feed(Reading(files, **options)) as feed:
-        row, history, code = _evaluated(feed, learner, settings, scale, delay, seed)
+        assert feed.labels is not None
+        ranker = built_learner(learner, settings, feed.labels.pos_label, seed)
+        model = built_model(ranker, scale, feed, options["keys"], options["value_column"])
+        row, history, code = _evaluated(feed, model, delay)
         facts = _facts(feed, files, history, row)
     if as_json:
         from lopsided.cli.models import as_json as plain
@@ -76,20 +81,15 @@ def evaluate(
         raise click.exceptions.Exit(code)
 
 
-def _evaluated(
-    feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, delay: Delay, seed: int
-) -> tuple[Row, History, int]:
+def _evaluated(feed: Feed, model: Any, delay: Delay) -> tuple[Row, History, int]:
     """Go through the stream; Ctrl-C ends it early, with what was learned until then."""
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.display import LiveTable, Row
     from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.models import built_learner, built_model
     from lopsided.cli.running import announce, check_delay, refuse_nothing
     from lopsided.evaluate import Evaluation, History
 
     assert feed.labels is not None
-    ranker = built_learner(learner, settings, feed.labels.pos_label, seed)
-    model = built_model(ranker, scale, feed)
     check_delay(delay, feed)
     classes = feed.labels.classes
     announce(feed, model)
@@ -101,7 +101,7 @@ def _evaluated(
         announce=lambda text: click.echo(text, err=True),
     )
     history = History(Evaluation(model, classes=classes, delay=delay))
-    row = Row(feed.name, type(ranker).__name__, 0)
+    row = Row(feed.name, type(model.final_learner).__name__, 0)
     interrupts = Interruptible()
     with LiveTable([row], _columns()):
         for portion in interrupts.over(feed.slices()):

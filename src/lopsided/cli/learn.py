@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import columns, learning, reading, with_config, with_json
+from lopsided.cli.options import columns, keyed, learning, reading, with_config, with_json
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _CHECKPOINT_ROWS = 1_000_000
 _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
-    "features",
+    "features", "keys", "value_column",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ _HELD_BY_THE_MODEL = (
 @click.option("--resume", metavar="MODEL", help="Continue with this model, after the rows it has learned.")
 @click.option("--from-start", is_flag=True, help="With --resume: learn the files again from their start, on purpose.")
 @columns
+@keyed
 @learning
 @reading
 @click.option(
@@ -93,7 +94,8 @@ def learn(
     marks = Bookmarks.from_json(known["bookmarks"])
     with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start) as feed:
         if model is None:
-            model = _fresh(feed, learner, settings, scale, seed)
+            past = options["keys"], options["value_column"]
+            model = _fresh(feed, learner, settings, scale, seed, *past)
         elif FEED not in attached:
             feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
         check_delay(delay, feed)
@@ -144,11 +146,19 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
     return model, attached
 
 
-def _fresh(feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int) -> Any:
+def _fresh(
+    feed: Feed,
+    learner: str,
+    settings: tuple[str, ...],
+    scale: str | None,
+    seed: int,
+    keys: tuple[str, ...],
+    value: str | None,
+) -> Any:
     from lopsided.cli.models import built_learner, built_model
 
     assert feed.labels is not None
-    return built_model(built_learner(learner, settings, feed.labels.pos_label, seed), scale, feed)
+    return built_model(built_learner(learner, settings, feed.labels.pos_label, seed), scale, feed, keys, value)
 
 
 def _compile(feed: Feed, model: Any) -> None:

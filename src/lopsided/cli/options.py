@@ -157,6 +157,17 @@ columns = _stacked(
     ),
 )
 
+keyed = _stacked(
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        metavar="COL",
+        help="Learn from what this card, merchant or user did before (may be repeated); needs --time.",
+    ),
+    click.option("--value", "value_column", metavar="COL", help="With --key: the column of amounts."),
+)
+
 late = click.option(
     "--delay",
     type=_DelayType(),
