@@ -40,7 +40,7 @@ def least(work: Callable[[], Any]) -> float:
     return min(times)
 
 
-def stream(n: int, n_keys: int, n_values: int = 10_000) -> tuple[dict[str, Any], Any]:
+def stream(n: int, n_keys: int, n_values: int = 5_000) -> tuple[dict[str, Any], Any]:
     rng = np.random.default_rng(0)
     table: dict[str, Any] = {f"k{k}": [f"key {v}" for v in rng.zipf(1.3, n) % n_values] for k in range(n_keys)}
     table["when"] = np.cumsum(rng.exponential(10.0, n))

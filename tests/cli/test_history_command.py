@@ -54,6 +54,13 @@ def test_learn_keeps_the_history_and_score_reads_it(lopsided, tmp_path, payments
     scored = lopsided("score", "whole", both[1], "--output", "scores.csv")
     assert scored.returncode == 0, scored.stderr
     assert lp.load(tmp_path / "whole").history_.n_seen_ == 240
+    assert lopsided("inspect", "whole").returncode == 0
+    done = lopsided("explain", "whole", both[1], "--row", 7, "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    total = sum(part["amount"] for part in facts["parts"]) + facts["rest"]["amount"]
+    assert total - facts["threshold"] == pytest.approx(facts["score"], abs=1e-9)
+    assert "Got a model of HistoryPipeline" in refusal_of(lopsided("export", "whole", "-o", "model.onnx"))
 
 
 def test_keys_need_a_time(lopsided, tmp_path, payments):

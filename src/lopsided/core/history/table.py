@@ -7,7 +7,7 @@ never by the slot, so that two histories that were merged either way go on alike
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,7 @@ def empty_history(n_slots: int, n_keys: int, n_half_lives: int, *, has_amounts: 
 
 
 @compiled_as_written
-def first_slot(state: HistoryState, code: int) -> int:
+def first_slot(state: HistoryState, code: int) -> Any:
     """Where the set of a key begins."""
     sets = np.uint64(state.keys.size // WAYS)
     return np.int64(np.uint64(code) & (sets - _ONE)) * WAYS
@@ -124,7 +124,7 @@ def slot_for(state: HistoryState, code: int, now: int) -> int:
 
 
 @compiled_as_written
-def pair_code(first: int, second: int) -> int:
+def pair_code(first: int, second: int) -> Any:
     """One code for two keys, whose order matters."""
     code = np.uint64(first) * _TURN + np.uint64(second)
     code ^= code >> _MIX_SHIFT
@@ -135,13 +135,13 @@ def pair_code(first: int, second: int) -> int:
 
 
 @compiled_as_written
-def mark_of(code: int) -> int:
+def mark_of(code: int) -> Any:
     """The fingerprint by which a pair is known in its set: 32 bits, never 0."""
     return max(np.uint32(np.uint64(code) >> _MARK_SHIFT), np.uint32(1))
 
 
 @compiled_as_written
-def first_place(state: HistoryState, code: int) -> int:
+def first_place(state: HistoryState, code: int) -> Any:
     """Where the set of a pair begins."""
     sets = np.uint64(state.pair_marks.size // WAYS)
     return np.int64(np.uint64(code) & (sets - _ONE)) * WAYS

@@ -71,7 +71,7 @@ class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
     counted in `n_late_rows_`. Adding a constant to all times changes nothing but the circles of hour and week.
 
     Keys live in sets of eight slots; when a set is full, the key that was not seen for longest leaves, and a warning
-    says so once. Cost of one row: below a microsecond for each key. Memory, by slot: 24 bytes, 40 for each half-life,
+    says so once. Cost of one row: about a microsecond for each key. Memory, by slot: 24 bytes, 40 for each half-life,
     and 96 for pairs if there are several keys; 37 MB with the defaults. A file holds only slots that are in use.
 
     Parameters
@@ -86,7 +86,7 @@ class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
     half_lives : list of durations, default=("1h", "1d", "7d", "30d")
         After how long something counts half: seconds, minutes, hours, days or weeks, as in "15m", "12h" or "2w".
     slots : int, default=131072
-        How many keys are remembered at most: a power of two. Twice as many as there are keys is plenty.
+        How many keys are remembered at most: a power of two. With twice as many as keys hardly any is forgotten.
     pos_label : label or None, default=None
         The positive label. None takes the larger of the two sorted labels.
 

@@ -39,6 +39,7 @@ class HistoryEncoder(TableEncoder):
             )
         self.n_encoded = self.width
         self.history_names: list[str] = [str(name) for name in history.get_feature_names_out()]
+        self.learned_names = [*self.names, *self.history_names]  # what the learner gets: all but keys, time and amount
         self.names += [f"{key} as a key" for key in self.keys]
         self.names += [f"{self.time} in seconds", "amount of the history", *self.history_names]
         self.width = len(self.names)
