@@ -56,7 +56,8 @@ def _column(table: Any, name: str | int) -> Any:
         if isinstance(table, np.ndarray):
             names = table.dtype.names or range(table.shape[1] if table.ndim == 2 else 0)
             if name in names:
-                return table[name] if table.dtype.names else table[:, name]
+                column: Any = name
+                return table[column] if table.dtype.names else table[:, column]
             raise KeyError(name)
         names = table.schema.names if hasattr(table, "to_pydict") else list(table.columns)
         if isinstance(name, int) and name not in names:
