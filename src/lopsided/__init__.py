@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.base.online import OnlineClassifier as OnlineClassifier
     from lopsided.estimators.bayesian import *  # noqa: F403
     from lopsided.estimators.compose import *  # noqa: F403
+    from lopsided.estimators.compose.history import HistoryWarning as HistoryWarning
     from lopsided.estimators.features import *  # noqa: F403
     from lopsided.estimators.kernel import *  # noqa: F403
     from lopsided.estimators.linear import *  # noqa: F403
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOME: dict[str, str] = {
     "CommonClassWarning": "lopsided.estimators.base.classifier",
     "DivergenceWarning": "lopsided.estimators.base.classifier",
+    "HistoryWarning": "lopsided.estimators.compose.history",
     "OnlineClassifier": "lopsided.estimators.base.online",
     "PrioritySample": "lopsided.estimators.rare.priority_sample",
     "from_bytes": "lopsided.estimators.state.files",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
+SECONDS_OF_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_WORDS_OF_UNITS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "day": "d", "week": "w"}
+_DURATION = re.compile(r"([0-9.eE+-]+)\s*([a-z]+)")
 
 
 class Constraint(NamedTuple):
@@ -54,6 +58,23 @@ def number(*, above: float | None = None, least: float | None = None, most: floa
 def whole(least: int) -> Constraint:
     """A whole number, at least so large."""
     return Constraint(lambda value: _is_whole(value) and value >= least, f"an int >= {least}")
+
+
+def seconds_in(duration: Any) -> float | None:
+    """The seconds of a duration such as "90s", "15m", "12h", "7d", "2w" or "2 weeks"; None for anything else.
+
+    >>> seconds_in("90s"), seconds_in("2 weeks"), seconds_in("2"), seconds_in("soon")
+    (90.0, 1209600.0, None, None)
+    """
+    found = _DURATION.fullmatch(duration) if isinstance(duration, str) else None
+    if found is None:
+        return None
+    unit = _WORDS_OF_UNITS.get(found[2].removesuffix("s"), found[2])
+    try:
+        seconds = float(found[1]) * SECONDS_OF_UNITS[unit]
+    except (KeyError, ValueError):
+        return None
+    return seconds if 0.0 <= seconds < math.inf else None
 
 
 def pair_of(part: Constraint) -> Constraint:

@@ -159,3 +159,34 @@ def _agreed(known: LabelMap, new: LabelMap) -> LabelMap:
             f"Got {new.positive!r} and {new.negative!r}."
         )
     return known if known.settled else new
+
+
+def signs_of(
+    y: Any, n_rows: int, known: LabelMap | None, classes: Any, pos_label: Any
+) -> tuple[Floats, LabelMap | None]:
+    """+1, -1 or NaN (no label) for each row, and the map of labels by which they were found, if any is known."""
+    names: npt.NDArray[Any] = y if isinstance(y, Signs) else np.asarray(y)
+    missing = missing_labels(names)
+    if names.shape != (n_rows,):
+        raise ValueError(f"The labels y must be as many as the rows of X, {n_rows}. Got shape {names.shape}.")
+    there = names[~missing]
+    if there.dtype == object:
+        there = np.array(there.tolist())
+    labels = known
+    if labels is None and classes is not None:
+        labels = map_of_classes(classes, pos_label)
+    if there.size:
+        labels = map_of_labels(there, pos_label) if labels is None else settle(labels, there, pos_label)
+    signs = np.full(n_rows, np.nan)
+    if labels is not None:
+        signs[~missing] = labels.signs(there)
+    return signs, labels
+
+
+def missing_labels(names: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows have no label: NaN or None."""
+    if names.dtype.kind == "f":
+        return np.isnan(names.view(np.ndarray))
+    if names.dtype.kind == "O":
+        return np.array([name is None or name != name for name in names.ravel()], dtype=np.bool_).reshape(names.shape)
+    return np.zeros(names.shape, dtype=np.bool_)

@@ -16,7 +16,7 @@ from lopsided.checks import check_scikit_learn
 from lopsided.datasets import four_clusters
 
 
-@each("estimator", trials(is_learner=False))
+@each("estimator", trials(is_learner=False, takes_tables=False))
 def test_scikit_learns_checks_pass_for_what_is_no_learner_too(estimator):
     check_scikit_learn(estimator)
 

@@ -24,7 +24,11 @@ _ROW = "{:<16}  {:>8}  {:>9}  {:>6}  {:>9}  {:>6}"
 
 
 def rule_and_budget(
-    threshold: str | None, alerts: str | None = None, key: str | None = None, value: str | None = None
+    threshold: str | None,
+    alerts: str | None = None,
+    key: str | None = None,
+    value: str | None = None,
+    keys: tuple[str, ...] = (),
 ) -> tuple[str | float | None, AlertBudget | None]:
     """What --threshold is for a learner, and the budget that it or --alerts asks for."""
     is_budget = threshold is not None and threshold.startswith(_BUDGET)
@@ -38,9 +42,12 @@ def rule_and_budget(
     elif threshold is not None and is_budget:
         what = "The budget of --threshold"
         budget = AlertBudget.parse(threshold.removeprefix(_BUDGET), key=key, what=what)
-    for option, given in (("--per", key), ("--value", value)):
-        if given is not None and budget is None:
-            raise ParameterError(f"The option {option} must come with --alerts, such as 100/day, got {given!r} alone.")
+    if key is not None and budget is None:
+        raise ParameterError(f"The option --per must come with --alerts, such as 100/day, got {key!r} alone.")
+    if value is not None and budget is None and not keys:
+        raise ParameterError(
+            f"The option --value must come with --alerts, such as 100/day, or --key, got {value!r} alone."
+        )
     return (None if threshold is None or is_budget else parsed_value(threshold)), budget
 
 

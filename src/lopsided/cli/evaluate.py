@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import alerting, columns, learning, reading_for_scores, with_config, with_json
+from lopsided.cli.options import alerting, columns, keyed, learning, reading_for_scores, with_config, with_json
 from lopsided.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _ROWS_OF_A_CALIBRATION = 100
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--output", "-o", metavar="FILE", help="Write every row with its score, probability and decision.")
 @columns
+@keyed
 @learning
 @alerting
 @reading_for_scores
@@ -66,7 +67,7 @@ def evaluate(
     from lopsided.cli.models import built_learner
     from lopsided.cli.running import check_learns_online
 
-    rule, budget = rule_and_budget(threshold, alerts, per, value)
+    rule, budget = rule_and_budget(threshold, alerts, per, value, options["keys"])
     check_learns_online(learner)
     built_learner(learner, settings, None, seed, rule)  # refused before files are looked at
     if report is not None:
@@ -76,7 +77,7 @@ def evaluate(
     with open_feed(Reading(files, **options)) as feed:
         feed.with_ids = report is not None
         watching = None if budget is None else Alerting(budget, feed, value)
-        model = _model(feed, learner, settings, scale, seed, rule)
+        model = _model(feed, learner, settings, scale, seed, rule, options["keys"], value)
         row, history, code = _evaluated(feed, model, delay, watching, output)
         facts = _facts(feed, files, history, row)
     reports = None if watching is None else watching.reports()
@@ -110,13 +111,20 @@ def evaluate(
 
 
 def _model(
-    feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int, rule: str | float | None
+    feed: Feed,
+    learner: str,
+    settings: tuple[str, ...],
+    scale: str | None,
+    seed: int,
+    rule: str | float | None,
+    keys: tuple[str, ...],
+    value: str | None,
 ) -> Any:
     from lopsided.cli.models import built_learner, built_model
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
-    return built_model(ranker, scale, feed)
+    return built_model(ranker, scale, feed, keys, value)
 
 
 def _evaluated(

@@ -38,6 +38,8 @@ class Reading:
     kinds: Sequence[str] = ()
     width: int | None = None
     features: int | None = None
+    keys: Sequence[str] = ()
+    value_column: str | None = None
 
 
 def open_feed(
@@ -59,7 +61,7 @@ def open_feed(
         blank=reading.blank,
         id=reading.id_column,
         time=reading.time_column,
-        ignore=reading.ignore,
+        ignore=[*reading.ignore, *(key for key in reading.keys if key not in reading.ignore)],
         kinds=_kinds(reading.kinds),
         width=reading.width,
         features=reading.features,

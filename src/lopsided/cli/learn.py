@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import alerting, columns, learning, reading, with_config, with_json
+from lopsided.cli.options import alerting, columns, keyed, learning, reading, with_config, with_json
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _CHECKPOINT_ROWS = 1_000_000
 _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
-    "features", "threshold", "alerts", "per", "value",
+    "features", "keys", "threshold", "alerts", "per", "value",
 )  # fmt: skip
 
 
@@ -30,6 +30,7 @@ _HELD_BY_THE_MODEL = (
 @click.option("--resume", metavar="MODEL", help="Continue with this model, after the rows it has learned.")
 @click.option("--from-start", is_flag=True, help="With --resume: learn the files again from their start, on purpose.")
 @columns
+@keyed
 @learning
 @alerting
 @reading
@@ -101,14 +102,14 @@ def learn(
     target = output or resume
     if target is None:
         raise click.UsageError("Missing option '--output' / '-o'")
-    rule, budget = rule_and_budget(threshold, alerts, per, value)
+    rule, budget = rule_and_budget(threshold, alerts, per, value, options["keys"])
     model, attached = _loaded(resume) if resume is not None else (None, {})
     budget = restored_budget(attached) or budget
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
     with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start) as feed:
         if model is None:
-            model = _fresh(feed, learner, settings, scale, seed, rule)
+            model = _fresh(feed, learner, settings, scale, seed, rule, options["keys"], value)
         elif FEED not in attached:
             feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
         check_delay(delay, feed)
@@ -167,13 +168,20 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
 
 
 def _fresh(
-    feed: Feed, learner: str, settings: tuple[str, ...], scale: str | None, seed: int, rule: str | float | None
+    feed: Feed,
+    learner: str,
+    settings: tuple[str, ...],
+    scale: str | None,
+    seed: int,
+    rule: str | float | None,
+    keys: tuple[str, ...],
+    value: str | None,
 ) -> Any:
     from lopsided.cli.models import built_learner, built_model
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
-    return built_model(ranker, scale, feed)
+    return built_model(ranker, scale, feed, keys, value)
 
 
 def _refuse_for_a_whole_set(model: Any, *, watching: bool, delay: bool) -> None:

@@ -46,9 +46,15 @@ def set_threshold(model: Any, rule: str | float) -> None:
     model.check_parameters()
 
 
-def built_model(learner: Any, scale: str | None, feed: Feed) -> Any:
-    """The learner behind encoder and scaler, as the files ask for."""
+def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str] = (), value: str | None = None) -> Any:
+    """The learner behind encoder, history and scaler, as the files and the options ask for."""
     from lopsided import OnlineScaler, SparsePipeline, TablePipeline
+
+    if (keys or value) and (not keys or feed.schema is None or feed.schema.time is None):
+        raise ParameterError(
+            "The options --key and --value must stand beside --key and --time, which name columns of a table, got "
+            + ("no --key." if not keys else "LIBSVM files." if feed.schema is None else "no --time.")
+        )
 
     if feed.is_sparse:
         if scale == "minmax":
@@ -59,7 +65,16 @@ def built_model(learner: Any, scale: str | None, feed: Feed) -> Any:
         scaler = OnlineScaler(center=False) if scale == "standard" else "none"
         return SparsePipeline(feed.first_index, scaler, learner)
     scaler = "none" if scale == "none" else OnlineScaler(kind=scale or "standard")
-    return TablePipeline(feed.schema, scaler, learner)
+    if not keys:
+        return TablePipeline(feed.schema, scaler, learner)
+    from lopsided import HistoryPipeline, KeyedHistory
+
+    assert feed.schema is not None and feed.schema.time is not None
+    history = KeyedHistory(keys=list(keys), time=feed.schema.time.name, value=value)
+    model = HistoryPipeline(feed.schema, history, scaler, learner)
+    model.check_parameters()
+    feed.encoder, feed.n_features = model.encoder_, model.encoder_.width
+    return model
 
 
 def scale_in_words(model: Any) -> str:

@@ -185,6 +185,14 @@ columns = _stacked(
     ),
 )
 
+keyed = click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="COL",
+    help="Learn from what this card, merchant or user did before (may be repeated); needs --time.",
+)
+
 late = click.option(
     "--delay",
     type=_DelayType(),
@@ -211,7 +219,9 @@ alerting = _stacked(
     click.option(
         "--per", metavar="COL", help="With --alerts: at most one alert in a period for each value, say a card."
     ),
-    click.option("--value", metavar="COL", help="With --alerts: what a row is worth, say its amount."),
+    click.option(
+        "--value", metavar="COL", help="The column of amounts: what alerts have caught, and with --key what is usual."
+    ),
 )
 
 learning = _stacked(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, ShortIntegers, compiled_as_written
 from lopsided.streams.parsing.decimals import Bits, Bytes
@@ -17,6 +18,9 @@ from lopsided.streams.parsing.decimals import Bits, Bytes
 _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
+_BEYOND_A_FLOAT = np.uint64(64 - 53)
+
+Codes = npt.NDArray[np.uint64]
 
 
 @compiled_as_written
@@ -45,6 +49,17 @@ def hash_values(text: Bytes, ends: ShortIntegers, rows: Floats) -> None:
             for q in range(ends[t], ends[t + 1]):
                 code = (code ^ np.uint64(text[q])) * _PRIME
             _note(code, rows.shape[1], rows[t])
+
+
+@compiled_as_written
+def hash_keys(text: Bytes, ends: ShortIntegers, salt: int, codes: Codes) -> None:
+    """A code for each value, by its bytes and the salt alone: a whole number from 1 to 2^53, which a float64 holds."""
+    start = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET
+    for t in range(codes.size):
+        code = start
+        for q in range(ends[t], ends[t + 1]):
+            code = (code ^ np.uint64(text[q])) * _PRIME
+        codes[t] = (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
 
 
 @compiled_as_written

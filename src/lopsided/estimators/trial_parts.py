@@ -99,3 +99,17 @@ def schema() -> Any:
     from lopsided.encoding import infer_schema
 
     return infer_schema({"a": [0.5, -1.5], "b": [2.5, None], "word": ["red", "blue"]})
+
+
+def history() -> Any:
+    """Of the word of such columns."""
+    from lopsided.estimators.compose.history import KeyedHistory
+
+    return KeyedHistory(keys=["word"], time="a", half_lives=["1h"], slots=64)
+
+
+def history_of_amounts() -> Any:
+    """Of a number that may be missing, too."""
+    from lopsided.estimators.compose.history import KeyedHistory
+
+    return KeyedHistory(keys=["word", "b"], time="a", value="b", half_lives=["1h", "1d"], slots=4096)

@@ -30,6 +30,11 @@ def to_onnx(model: Any, *, names: list[str] | None = None) -> bytes:
     """
     from lopsided.export.onnx_graph import graph_of
 
+    if hasattr(model, "arrived"):
+        raise ParameterError(
+            "A model can be exported if its score follows from the row alone, and not from what keys did before. "
+            f"Got a model of {type(model).__name__}."
+        )
     model = model.snapshot()  # graph and scores are of one moment, whatever other threads do
     content = graph_of(model, names)
     if content is None or not largest_difference(content, model, rows_to_compare(model)) <= _WORST:

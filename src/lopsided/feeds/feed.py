@@ -54,6 +54,7 @@ class Feed:
     labels: Spellings | None
     first_index: int = 1
     n_features: int = 0
+    encoder: TableEncoder | None = None  # of a model that needs more than the schema tells
     tell: Tell = warn
     earlier: Bookmarks = field(default_factory=Bookmarks)
     from_start: bool = False
@@ -165,7 +166,7 @@ class Feed:
                 yield Portion(part.X, self._signed(part.signs), place=self._place())
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
-        encoder = TableEncoder(schema)
+        encoder = self.encoder or TableEncoder(schema)
         expected = [*encoder.expected(self.labels), *self._expected_id(encoder)]
         known = {one.name for one in expected}
         for chunk in self.stream.chunks([*expected, *(one for one in self.also if one.name not in known)]):

@@ -244,7 +244,8 @@ def _known_table(
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
     labels = _labels_of(model, blank) if labelled else None
-    return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, tell=tell)
+    encoder = getattr(model, "encoder_", None)
+    return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, encoder=encoder, tell=tell)
 
 
 def _new_table(

@@ -115,7 +115,7 @@ def kernel_sums_of(model: Any) -> list[KernelSum]:
         return [KernelSum(kernels, _dense(vectors), weights, signs, numbers)]
     if not hasattr(learner, "kernel"):  # a class from elsewhere, whose weights may mean anything
         return []
-    kernel = chosen_kernel(learner, model.n_features_in_)
+    kernel = chosen_kernel(learner, getattr(learner, "n_features_in_", model.n_features_in_))
     return [KernelSum(((1.0, kernel),), _dense(vectors), weights, signs, numbers)]
 
 
@@ -143,7 +143,7 @@ def feature_names(model: Any) -> list[str]:
     ['x0', 'x1']
     """
     if isinstance(model, TablePipeline):
-        return model.encoder_.names
+        return list(getattr(model.encoder_, "learned_names", model.encoder_.names))
     if isinstance(model, SparsePipeline):
         return [str(index + model.first_index) for index in range(model.n_features_in_)]
     names = getattr(model, "feature_names_in_", None)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from lopsided.constraints import ParameterError
+from lopsided.constraints import SECONDS_OF_UNITS as _UNITS
+from lopsided.constraints import ParameterError, seconds_in
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_WORDS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "day": "d", "week": "w"}
-_DURATION = re.compile(r"([0-9.eE+-]+)\s*([a-z]+)")
 _ALLOWED = "a number of rows, or a duration such as 90s, 15m, 12h, 7d, 2w or 2 weeks"
 
 
@@ -34,9 +30,10 @@ class Delay:
         if isinstance(value, Delay):
             return value
         text = str(value).strip()
+        seconds = seconds_in(text)
+        if seconds is not None:
+            return cls(seconds=seconds)
         try:
-            if (seconds := _seconds_of(text)) is not None:
-                return cls(seconds=seconds)
             if int(text) >= 0:
                 return cls(rows=int(text))
         except ValueError:
@@ -61,16 +58,6 @@ class Delay:
             return str(self.rows)
         unit = next(unit for unit in ("w", "d", "h", "m", "s") if self.seconds % _UNITS[unit] == 0 or unit == "s")
         return f"{self.seconds / _UNITS[unit]:g}{unit}"
-
-
-def _seconds_of(text: str) -> float | None:
-    """The seconds of a duration: a number and a unit, as a letter or a word; None for anything else."""
-    found = _DURATION.fullmatch(text)
-    if found is None:
-        return None
-    unit = _WORDS.get(found[2].removesuffix("s"), found[2])
-    amount = float(found[1])
-    return amount * _UNITS[unit] if unit in _UNITS and 0 <= amount < math.inf else None
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from lopsided.constraints import LARGEST_FEATURE, ParameterError
 from lopsided.encoding import EncodedRows
-from lopsided.labels import LabelMap, Signs, map_of_classes, map_of_labels, settle
+from lopsided.labels import missing_labels as missing_labels
+from lopsided.labels import signs_of as signs_of
 from lopsided.late.any_learner import AnyLearner
 from lopsided.late.rows import Floats
 from lopsided.late.store import Key
@@ -41,37 +41,6 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
             f"Got {values.flat[np.flatnonzero(~(np.abs(values.ravel()) <= LARGEST_FEATURE))[0]]}."
         )
     return X
-
-
-def signs_of(
-    y: Any, n_rows: int, known: LabelMap | None, classes: Any, pos_label: Any
-) -> tuple[Floats, LabelMap | None]:
-    """+1, -1 or NaN (no label) for each row, and the map of labels by which they were found, if any is known."""
-    names: npt.NDArray[Any] = y if isinstance(y, Signs) else np.asarray(y)
-    missing = missing_labels(names)
-    if names.shape != (n_rows,):
-        raise ValueError(f"The labels y must be as many as the rows of X, {n_rows}. Got shape {names.shape}.")
-    there = names[~missing]
-    if there.dtype == object:
-        there = np.array(there.tolist())
-    labels = known
-    if labels is None and classes is not None:
-        labels = map_of_classes(classes, pos_label)
-    if there.size:
-        labels = map_of_labels(there, pos_label) if labels is None else settle(labels, there, pos_label)
-    signs = np.full(n_rows, np.nan)
-    if labels is not None:
-        signs[~missing] = labels.signs(there)
-    return signs, labels
-
-
-def missing_labels(names: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which rows have no label: NaN or None."""
-    if names.dtype.kind == "f":
-        return np.isnan(names.view(np.ndarray))
-    if names.dtype.kind == "O":
-        return np.array([name is None or name != name for name in names.ravel()], dtype=np.bool_).reshape(names.shape)
-    return np.zeros(names.shape, dtype=np.bool_)
 
 
 def keys_of(keys: Iterable[Any], n_rows: int | None = None) -> list[Key]:

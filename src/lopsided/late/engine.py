@@ -13,6 +13,7 @@ from lopsided.constraints import ParameterError
 from lopsided.labels import LabelMap, Signs
 from lopsided.late import door
 from lopsided.late.outcomes import Outcome
+from lopsided.late.playing import arrived
 from lopsided.late.rows import Floats
 from lopsided.late.store import DROPPED, Key
 from lopsided.late.waiting import Waiting
@@ -183,6 +184,7 @@ class LateLearner(Waiting):
             moments = self._moments(n_rows, times)
             if n_rows:
                 self._learn_due(float(moments[0]))
+                X = arrived(self._learner, X)
             answer = self._learner.answer(X) if n_rows and self._learner.started_ else self._no_answer(n_rows)
             new = self._newcomers(X, moments, np.full(n_rows, self._patience), np.full(n_rows, np.nan), named)
             new.scores[:] = answer.score

@@ -25,6 +25,16 @@ def learn(model: Any, X: Any, signs: Floats, scores: Floats, labels: LabelMap) -
         model.learn_many(X, Signs.of(signs, labels), scores=scores)
 
 
+def arrived(model: Any, X: Any) -> Any:
+    """Rows as they are to wait: a model with a history observes them when they come, and they hold what it knew."""
+    return model.arrived(X) if observes(model) else X
+
+
+def observes(model: Any) -> bool:
+    """Whether rows mean something to the model before their labels come."""
+    return hasattr(model, "arrived")
+
+
 def score(model: Any, X: Any) -> Floats:
     """Raw scores; 0 for a model that has not begun."""
     if not model.started_:
@@ -98,13 +108,17 @@ class Player:
         return places[order], turns[order]
 
     def _takes_turns(self) -> bool:
-        return self.labels is not None and hasattr(self.model, "take_turns") and _knows(self.model, self.labels)
+        can = hasattr(self.model, "take_turns") and not observes(self.model)
+        return can and self.labels is not None and _knows(self.model, self.labels)
 
     def _do(self, places: Integers, turns: Floats, *, in_turn: bool) -> None:
         if in_turn:
             self.model.take_turns(self.pool[places], turns, self.scores, places)
         elif turns[0] != turns[0]:
-            self.scores[places] = score(self.model, self.pool[places[0] : places[-1] + 1])
+            rows = slice(places[0], places[-1] + 1)
+            if observes(self.model):
+                self.pool[rows] = arrived(self.model, self.pool[rows])
+            self.scores[places] = score(self.model, self.pool[rows])
         else:
             assert self.labels is not None
             learn(self.model, self.pool[places], turns, self.scores[places], self.labels)

@@ -19,7 +19,7 @@ from lopsided.late import door
 from lopsided.late.any_learner import as_late_learner
 from lopsided.late.delay import Delay, Unlabelled
 from lopsided.late.outcomes import Counts
-from lopsided.late.playing import Player, learn, score
+from lopsided.late.playing import Player, arrived, learn, observes, score
 from lopsided.late.rows import Arrays, Floats, stacked
 from lopsided.late.schedule import Schedule, rule_may_move, scheduled, threshold_marks
 from lopsided.late.store import DROPPED, Key, MemoryStore, WaitingRows, WaitingStore
@@ -161,6 +161,8 @@ class Waiting:
         stays = fresh
         stays[schedule.entry[schedule.entry >= n_waited] - n_waited] = False
         pool = self._typed(waited.X, new.X)
+        if pool is new.X and observes(self._learner):
+            pool = pool.copy()  # what is observed is written into it
         scores = np.concatenate([waited.scores, new.scores])
         schedule, signs = self._by_the_rule(schedule, waited, new)
         player = Player(self._learner, pool, n_waited, scores, self._labels)
@@ -171,6 +173,8 @@ class Waiting:
         self._threshold = player.play(schedule, signs, self._marks(n_rows), self._threshold)
         self.thresholds = player.thresholds
         new = replace(new, scores=scores[n_waited:])
+        if observes(self._learner):
+            new = replace(new, X=pool[n_waited:])
         self._keep(new.part(np.flatnonzero(stays)))
         self._note(new.X, n_rows, moments, times)
         self._counts.learned += schedule.entry.size
@@ -182,6 +186,7 @@ class Waiting:
         if self._marks(1):
             self._threshold = float(self._learner.threshold_) if self._learner.started_ else 0.0
         self.thresholds = np.full(1, self._threshold)
+        new = replace(new, X=arrived(self._learner, new.X))
         new.scores[:] = score(self._learner, new.X)
         self._note(new.X, 1, moments, times)
         if not self._fresh(new.keys, 1)[0]:

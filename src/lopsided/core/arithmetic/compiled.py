@@ -37,6 +37,11 @@ def compiled_as_written(function: _Function) -> _Function:
     return _compiled(function, {"contract"})
 
 
+def compiled_unfused(function: _Function) -> _Function:
+    """Not even multiply-adds are fused: for sums of products that must be the same whichever product comes first."""
+    return _compiled(function, set())
+
+
 def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
     # Without the reference counts of Numba's runtime: compiled code here allocates nothing and keeps no array beyond a
     # call, and counting the views that it makes of its arguments took as long as the arithmetic.

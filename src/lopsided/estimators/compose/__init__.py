@@ -10,6 +10,8 @@ from lopsided.estimators.entry import Entry
 
 if TYPE_CHECKING:
     from lopsided.estimators.compose.expert_pool import ExpertPool as ExpertPool
+    from lopsided.estimators.compose.history import KeyedHistory as KeyedHistory
+    from lopsided.estimators.compose.history_pipeline import HistoryPipeline as HistoryPipeline
     from lopsided.estimators.compose.pipeline import StreamPipeline as StreamPipeline
     from lopsided.estimators.compose.scaler import OnlineScaler as OnlineScaler
     from lopsided.estimators.compose.table_pipeline import SparsePipeline as SparsePipeline
@@ -53,6 +55,15 @@ _LIKE_ITS_LEARNER = {ability: _as_its_learner(ability) for ability in _DELEGATED
 ENTRIES: tuple[Entry, ...] = (
     _entry("OnlineScaler", "scaler", {}, {"kind": "minmax"}, {"center": False}, is_learner=False, sparse=_takes_csr),
     _entry(
+        "KeyedHistory",
+        "history",
+        {"keys": ["word"], "time": "a", "slots": 64},
+        {"keys": ["word", "b"], "time": "a", "value": "b", "half_lives": ["1h"], "slots": 64},
+        is_learner=False,
+        takes_tables=True,
+        sparse=False,
+    ),
+    _entry(
         "StreamPipeline",
         "pipeline",
         {},
@@ -77,6 +88,20 @@ ENTRIES: tuple[Entry, ...] = (
         {"learner": trial_parts.small_oilk},
         takes_tables=True,
         takes_arrays=lambda pipeline: pipeline.schema is None,
+        sparse=False,
+        **_LIKE_ITS_LEARNER,
+    ),
+    _entry(
+        "HistoryPipeline",
+        "history_pipeline",
+        {"schema": trial_parts.schema, "history": trial_parts.history, "learner": trial_parts.small_koil},
+        {
+            "schema": trial_parts.schema,
+            "history": trial_parts.history_of_amounts,
+            "scaler": "none",
+            "learner": trial_parts.perceptron,
+        },
+        takes_tables=True,
         sparse=False,
         **_LIKE_ITS_LEARNER,
     ),

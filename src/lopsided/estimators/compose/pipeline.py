@@ -124,10 +124,14 @@ class StreamPipeline(OnlineClassifier):
         self.scaler_.n_features_in_ = n_features
         self.scaler_._start(n_features)
         self.learner_ = clone(self._given_learner())
-        self.learner_.n_features_in_ = n_features
+        self.learner_.n_features_in_ = self._learner_width(n_features)
         self.learner_._begin(self._labels)
         self._rows = None if self.learner_._kept_numbers() is None else self._no_rows()
         self._share_with_parts()
+
+    def _learner_width(self, n_features: int) -> int:
+        """How many features the learner gets of a row of so many."""
+        return n_features
 
     def _share_with_parts(self) -> None:
         """One lock, one stream of randomness and one memory of scores for the whole."""

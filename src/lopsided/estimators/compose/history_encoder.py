@@ -1,0 +1,100 @@
+"""Rows of a table that carry what a history needs: codes of keys, the time, the amount, and features once read.
+
+All of a row stands in one vector of float64, so that it can wait for its label wherever rows can wait: behind the
+encoded columns come a code for each key, seconds and the amount, and then the features of the history, which are NaN
+until the row has been observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.encoding import Schema, SchemaError, TableEncoder
+from lopsided.estimators.compose.history import KeyedHistory
+from lopsided.estimators.compose.history_columns import KeyedRows
+from lopsided.streams import cells
+from lopsided.streams.cells import Columns, Expected
+from lopsided.streams.labels import Spellings
+
+_LARGEST_CODE = 2.0**53
+
+
+class HistoryEncoder(TableEncoder):
+    """What `TableEncoder` makes of a table, and what a history needs of it."""
+
+    def __init__(self, schema: Schema, history: KeyedHistory) -> None:
+        super().__init__(schema)
+        self.keys, self.time, self.value = [str(key) for key in history.keys], str(history.time), history.value
+        known = {column.name for column in schema.columns}
+        if schema.time is not None:
+            known.add(schema.time.name)
+        if self.time not in known:
+            raise SchemaError(
+                f"The schema must hold the time column {self.time!r} of the history, got {', '.join(sorted(known))}."
+            )
+        self.n_encoded = self.width
+        self.history_names: list[str] = [str(name) for name in history.get_feature_names_out()]
+        self.learned_names = [*self.names, *self.history_names]  # what the learner gets: all but keys, time and amount
+        self.names += [f"{key} as a key" for key in self.keys]
+        self.names += [f"{self.time} in seconds", "amount of the history", *self.history_names]
+        self.width = len(self.names)
+        self.first_feature = self.n_encoded + len(self.keys) + 2
+
+    def expected(self, labels: Spellings | None = None) -> list[Expected]:
+        """What a stream must hold: also the columns of the history."""
+        result = super().expected(labels)
+        known = {one.name for one in result}
+        result += [Expected(key, cells.TEXT) for key in self.keys if key not in known]
+        if self.value is not None and str(self.value) not in known:
+            result.append(Expected(str(self.value), cells.NUMBER))
+        return result
+
+    def matrix(self, columns: Columns) -> Floats:
+        """Rows that have not been observed."""
+        result = super().matrix(columns)
+        self._write(columns, result)
+        return result
+
+    def row(self, cells_by_name: Mapping[str, Any], result: Floats) -> None:
+        """One row that has not been observed."""
+        super().row(cells_by_name, result)
+        self._write([cells_by_name], result[None])
+
+    def _write(self, table: Any, result: Floats) -> None:
+        rows = KeyedRows.of(table, self.keys, self.time, None if self.value is None else str(self.value))
+        first = self.n_encoded + len(self.keys)
+        result[:, self.n_encoded : first] = rows.codes
+        result[:, first], result[:, first + 1] = rows.seconds, rows.amounts
+        result[:, self.first_feature :] = np.nan
+
+    def keyed(self, matrix: Floats) -> KeyedRows:
+        """The part of the rows that a history reads."""
+        first = self.n_encoded + len(self.keys)
+        codes = np.ascontiguousarray(matrix[:, self.n_encoded : first]).astype(np.uint64)
+        return KeyedRows(codes, matrix[:, first].copy(), matrix[:, first + 1].copy())
+
+    def is_observed(self, matrix: Floats) -> npt.NDArray[np.bool_]:
+        """Which rows have the features of their history already."""
+        return ~np.isnan(matrix[:, self.first_feature])
+
+    def write_features(self, matrix: Floats, rows: slice, features: Floats, moments: Floats) -> None:
+        """Rows have been observed: their features, and when they happened."""
+        matrix[rows, self.first_feature :] = features
+        matrix[rows, self.n_encoded + len(self.keys)] = moments
+
+    def checked_rows(self, rows: npt.NDArray[Any]) -> Floats:
+        """Rows as `matrix` makes them, made by somebody."""
+        whole = np.array(rows)
+        more = np.array(whole[:, self.n_encoded :], dtype=np.float64)
+        whole[:, self.n_encoded :] = 0
+        result = super().checked_rows(whole)
+        codes = more[:, : len(self.keys)]
+        if not ((codes >= 1.0) & (codes <= _LARGEST_CODE) & (codes == np.floor(codes))).all():
+            raise SchemaError("The keys of encoded rows must be codes as an encoder makes them, got others.")
+        result[:, self.n_encoded :] = more
+        return result
