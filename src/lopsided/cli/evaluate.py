@@ -124,7 +124,7 @@ def _model(
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
-    return built_model(ranker, scale, feed, keys, value)
+    return built_model(ranker, scale, feed, keys, value if keys else None)
 
 
 def _evaluated(

@@ -39,7 +39,6 @@ class Reading:
     width: int | None = None
     features: int | None = None
     keys: Sequence[str] = ()
-    value_column: str | None = None
 
 
 def open_feed(

@@ -181,7 +181,7 @@ def _fresh(
 
     assert feed.labels is not None
     ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
-    return built_model(ranker, scale, feed, keys, value)
+    return built_model(ranker, scale, feed, keys, value if keys else None)
 
 
 def _refuse_for_a_whole_set(model: Any, *, watching: bool, delay: bool) -> None:

@@ -50,12 +50,9 @@ def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str]
     """The learner behind encoder, history and scaler, as the files and the options ask for."""
     from lopsided import OnlineScaler, SparsePipeline, TablePipeline
 
-    if (keys or value) and (not keys or feed.schema is None or feed.schema.time is None):
-        raise ParameterError(
-            "The options --key and --value must stand beside --key and --time, which name columns of a table, got "
-            + ("no --key." if not keys else "LIBSVM files." if feed.schema is None else "no --time.")
-        )
-
+    if keys and (feed.schema is None or feed.schema.time is None):
+        got = "LIBSVM files." if feed.schema is None else "no --time."
+        raise ParameterError(f"The option --key must come with --time, both of them columns of a table, got {got}")
     if feed.is_sparse:
         if scale == "minmax":
             raise ParameterError(
