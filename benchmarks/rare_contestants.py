@@ -65,6 +65,13 @@ def contestant(name: str, seed: int, *, asked: bool = False) -> Any:
     return makers[name](seed)
 
 
+def part_scores(learner: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What each part that the new learner blends says of rows now, if it tells by `part_scores(X)`."""
+    if not hasattr(learner, "part_scores"):
+        return {}
+    return {name: np.asarray(scores) for name, scores in learner.part_scores(X).items()}
+
+
 def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
     """Progressive scores of each part that the new learner blends, on rows in order; empty for learners without parts.
 
