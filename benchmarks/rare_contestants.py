@@ -11,6 +11,7 @@ import lopsided as lp
 from lopsided.competitors import competitor
 
 NEW = "RareEventClassifier"
+PARTS = ("ranker", "trees", "short")  # what it blends, by the names of its part_scores
 Make = Callable[[int], Any]
 
 
@@ -66,17 +67,21 @@ def contestant(name: str, seed: int, *, asked: bool = False) -> Any:
 
 
 def part_scores(learner: Any, X: np.ndarray) -> dict[str, np.ndarray]:
-    """What each part that the new learner blends says of rows now, if it tells by `part_scores(X)`."""
+    """What each part that the new learner blends says of rows now; empty for learners without parts."""
     if not hasattr(learner, "part_scores"):
         return {}
-    return {name: np.asarray(scores) for name, scores in learner.part_scores(X).items()}
+    said = learner.part_scores(X)
+    return {name: np.asarray(said[name]) for name in PARTS}
 
 
 def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Progressive scores of each part that the new learner blends, on rows in order; empty for learners without parts.
-
-    The learner says what its parts would have answered by `progressive_parts(X, y)`: a mapping of names to scores.
-    """
-    if not hasattr(learner, "progressive_parts"):
+    """Progressive scores of each part, row by row: what it says of a row before that is learned (0 of the first)."""
+    if not hasattr(learner, "part_scores"):
         return {}
-    return {name: np.asarray(scores) for name, scores in learner.progressive_parts(X, y, classes=[0, 1]).items()}
+    found = {name: np.zeros(y.size) for name in PARTS}
+    learner.partial_fit(X[:1], y[:1], classes=[0, 1])
+    for t in range(1, y.size):
+        for name, said in part_scores(learner, X[t : t + 1]).items():
+            found[name][t] = said[0]
+        learner.learn_one(X[t], y[t])
+    return found

@@ -61,6 +61,40 @@ def test_a_row_is_scored_by_those_whose_labels_had_come():
     assert learner.fits == 4  # once a day from the first labels on
 
 
+class Blends:
+    """Two parts of which one says how many rows were learned, the other the row itself."""
+
+    def __init__(self):
+        self.n = 0
+
+    def partial_fit(self, X, y, classes=None):
+        self.n += len(y)
+
+    def learn_one(self, x, y):
+        self.n += 1
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def part_scores(self, X):
+        said = {"ranker": np.full(X.shape[0], float(self.n)), "trees": X[:, 0], "short": -X[:, 0]}
+        return said | {"blend": X[:, 0], "score": X[:, 0]}
+
+
+def test_parts_of_a_blend_are_asked_before_a_row_is_learned():
+    from rare_contestants import parts_of
+    from rare_plays import late
+
+    stream = stream_in_time()
+    parts = parts_of(Blends(), stream.X, stream.y)
+    assert np.array_equal(parts["ranker"], np.arange(400)) and np.array_equal(parts["trees"], np.arange(400))
+    assert set(parts) == {"ranker", "trees", "short"} and parts_of(Remembers(), stream.X, stream.y) == {}
+    played = late(Blends(), stream, block=HOUR, delay=12 * HOUR)
+    later = stream.times >= 14 * HOUR
+    begins = stream.times[later] // HOUR * HOUR
+    assert np.array_equal(played.parts["ranker"][later], np.searchsorted(stream.times, begins - 12 * HOUR))
+
+
 def test_the_best_cards_of_a_day():
     from rare_plays import daily_precision
 
