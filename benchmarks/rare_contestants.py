@@ -75,13 +75,8 @@ def part_scores(learner: Any, X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Progressive scores of each part, row by row: what it says of a row before that is learned (0 of the first)."""
-    if not hasattr(learner, "part_scores"):
+    """Progressive scores of each part; empty for learners without parts."""
+    if not hasattr(learner, "progressive_parts"):
         return {}
-    found = {name: np.zeros(y.size) for name in PARTS}
-    learner.partial_fit(X[:1], y[:1], classes=[0, 1])
-    for t in range(1, y.size):
-        for name, said in part_scores(learner, X[t : t + 1]).items():
-            found[name][t] = said[0]
-        learner.learn_one(X[t], y[t])
-    return found
+    said = learner.progressive_parts(X, y, classes=[0, 1])
+    return {name: np.asarray(said[name]) for name in PARTS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -12,6 +12,7 @@ import lopsided.datasets as streams
 from flights import KEYS, flights
 from lopsided.datasets import Dataset
 from rare_contestants import EVERYBODY, NEW, RIVER, contestant, parts_of
+from rare_history import can_remember, with_history
 from rare_plays import DAY, Change, Measures, areas, daily_precision, late, prompt, recovery
 
 FRESH = 100  # seeds 0 to 4 and those of other pages were seen while choices were made; run r has the seed 100 + r
@@ -89,6 +90,7 @@ class Section:
     play: Callable[[str, str, int], Measures]
     measures: tuple[tuple[str, str], ...] = (("auc", "ap"),)
     per_set: bool = True  # whether each set has a column
+    averaged: bool = True  # whether a mean over its sets says anything
     headings: dict[str, str] = field(default_factory=dict)
 
 
@@ -97,10 +99,15 @@ def stream_of(kind: str, seed: int) -> Dataset:
     """A stream by its name, kept for the next contestant."""
     family, _, rest = kind.partition(" ")
     if family == "cards":
-        customers, days = map(int, rest.split("x"))
-        return streams.card_stream(customers, 2 * customers, days, random_state=seed)
+        customers, days = map(int, rest.split(" ")[0].split("x"))
+        cards = streams.card_stream(customers, 2 * customers, days, random_state=seed)
+        if not rest.endswith("raw"):
+            return cards
+        raw = replace(cards, X=np.zeros((cards.n_rows, 0)), feature_names=[])
+        return with_history(raw, ["customer", "terminal"], "amount", block=DAY, delay=7 * DAY)
     if family == "flights":
-        return flights()
+        plan = flights()
+        return with_history(plan, list(KEYS), None, block=3600.0, delay=DAY / 2) if rest else plan
     if family == "linear":
         return streams.overlapping(20_000, 20, 0.01, random_state=seed)
     if family == "xor":
@@ -156,19 +163,12 @@ def play_cards(kind: str, name: str, run: int) -> Measures:
 
 def play_flights(kind: str, name: str, run: int) -> Measures:
     """Labels twelve hours late, handed over every hour; judged from the second month on."""
-    stream = stream_of("flights", 0)
-    if kind == "with history":
-        stream = with_history(stream)
+    stream = stream_of(kind, 0)
     assert stream.times is not None
     played = late(contestant(name, run, asked=True), stream, block=3600.0, delay=DAY / 2, progress=name)
     part = stream.times >= 31 * DAY
     found = _areas_of_parts(stream.y[part], {name: said[part] for name, said in played.parts.items()})
     return areas(stream.y[part], played.scores[part]) | found | {"us": played.learning + played.scoring}
-
-
-def with_history(stream: Dataset) -> Dataset:
-    """The same rows with what their keys did before; not there until `lopsided.KeyedHistory` is."""
-    raise NotImplementedError(f"features of the history of {', '.join(KEYS)}")
 
 
 CHANGES: dict[str, Callable[..., Dataset]] = {
@@ -286,9 +286,10 @@ def sections() -> dict[str, Section]:
             "Flights",
             "336,776 flights out of New York in 2013, 3.6 % cancelled or three hours late; labels 12 hours late, "
             "LightGBM refitted weekly. Judged from February on.",
-            ["raw"],
+            ["flights", *(["flights with history"] if can_remember() else [])],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_flights,
+            averaged=False,
         ),
         Section(
             "cards",
@@ -302,6 +303,20 @@ def sections() -> dict[str, Section]:
             headings={"auc": "from day 8", "auc from 60": "from day 60"},
         ),
     ]
+    if can_remember():
+        listed.append(
+            Section(
+                "cards-raw",
+                "Cards, from raw columns",
+                "The same payments as customer, terminal, time and amount, with what a `KeyedHistory` of the two keys "
+                "says of them.",
+                ["cards 5000x183 raw"],
+                dict.fromkeys([NEW, "FourierRanker 'auto', focus=6", *boosted[:2]], 1),
+                play_cards,
+                measures=(("auc", "ap", "best"), ("auc from 60", "ap from 60", "best from 60")),
+                headings={"auc": "from day 8", "auc from 60": "from day 60"},
+            )
+        )
     return {section.name: section for section in listed}
 
 

@@ -29,7 +29,18 @@ def means_of(log: RunLog, section: Section) -> Means:
 
 def page(log: RunLog, known: Mapping[str, Section]) -> str:
     """All tables for which there is anything in the log, and last what the parts of the blend achieve."""
-    order = ["cards", "cards-small", "keel", "unseen", "one-percent", "flights", "drift", "series", "survey"]
+    order = [
+        "cards",
+        "cards-raw",
+        "cards-small",
+        "keel",
+        "unseen",
+        "one-percent",
+        "flights",
+        "drift",
+        "series",
+        "survey",
+    ]
     made = []
     for name in (name for name in order if name in known):
         section, means = known[name], means_of(log, known[name])
@@ -55,9 +66,10 @@ def _table(section: Section, means: Means) -> list[str]:
         if section.per_set and len(kinds) > 1 and keys == section.measures[0]:
             columns += [(kind, keys) for kind in kinds]
             heads += [_short(kind) for kind in kinds]
-        columns.append((None, keys))
-        heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
-    ranked = len(kinds) > 1
+        if section.averaged or len(kinds) == 1:
+            columns.append((None, keys))
+            heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
+    ranked = section.averaged and len(kinds) > 1
     everywhere = [name for name in section.runs if all(name in means[kind] for kind in kinds)]
     heads += ["rank by AUC", "rank by AP"] if ranked else []
     lines = [f"| | {' | '.join(heads)} | us a row |", "|---|" + "---|" * (len(heads) + 1)]
