@@ -227,7 +227,7 @@ def sections() -> dict[str, Section]:
         Section(
             "keel",
             "Nine KEEL sets",
-            "Shuffled anew, once; from the first row on, and from row 250 on.",
+            "Two new orders (of the slow rivals one); from the first row on, and from row 250 on.",
             NINE,
             _runs(2, 1),
             play_prompt,
