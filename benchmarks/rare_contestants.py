@@ -11,6 +11,7 @@ import lopsided as lp
 from lopsided.competitors import competitor
 
 NEW = "RareEventClassifier"
+PARTS = ("ranker", "trees", "short")  # what it blends, by the names of its part_scores
 Make = Callable[[int], Any]
 
 
@@ -65,11 +66,17 @@ def contestant(name: str, seed: int, *, asked: bool = False) -> Any:
     return makers[name](seed)
 
 
-def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
-    """Progressive scores of each part that the new learner blends, on rows in order; empty for learners without parts.
+def part_scores(learner: Any, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What each part that the new learner blends says of rows now; empty for learners without parts."""
+    if not hasattr(learner, "part_scores"):
+        return {}
+    said = learner.part_scores(X)
+    return {name: np.asarray(said[name]) for name in PARTS}
 
-    The learner says what its parts would have answered by `progressive_parts(X, y)`: a mapping of names to scores.
-    """
+
+def parts_of(learner: Any, X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
+    """Progressive scores of each part; empty for learners without parts."""
     if not hasattr(learner, "progressive_parts"):
         return {}
-    return {name: np.asarray(scores) for name, scores in learner.progressive_parts(X, y, classes=[0, 1]).items()}
+    said = learner.progressive_parts(X, y, classes=[0, 1])
+    return {name: np.asarray(said[name]) for name in PARTS}

@@ -70,10 +70,11 @@ def main() -> None:
     log = RunLog(arguments.log)
     if arguments.again:
         again = set(arguments.again.split(";"))
-        kept = [e for e in log.entries if not (e["method"] in again and e["table"] in names)]
-        arguments.log.unlink(missing_ok=True)
+        beside = arguments.log.with_suffix(".new")
+        beside.unlink(missing_ok=True)
+        RunLog(beside).add([e for e in log.entries if not (e["method"] in again and e["table"] in names)])
+        beside.replace(arguments.log)
         log = RunLog(arguments.log)
-        log.add(kept)
     with threadpool_limits(1):
         for name in names:
             fill(known[name], log, chosen)

@@ -11,6 +11,7 @@ import numpy as np
 
 from lopsided.datasets import Dataset
 from lopsided.metrics import auroc, average_precision
+from rare_contestants import part_scores
 
 DAY = 86_400.0
 Measures = dict[str, float]
@@ -52,9 +53,10 @@ def blocks_of_time(times: np.ndarray, length: float, delay: float) -> Iterator[t
 
 
 class Late(NamedTuple):
-    """Scores of rows whose labels came late, and microseconds a row for learning and for scoring."""
+    """Scores of rows whose labels came late, those of the parts of a blend, and microseconds a row."""
 
     scores: np.ndarray
+    parts: dict[str, np.ndarray]
     learning: float
     scoring: float
 
@@ -64,7 +66,8 @@ def late(
 ) -> Late:
     """Score rows as they come; learn them when their label has come; fit anew once a week what is to be fitted anew."""
     assert stream.times is not None
-    scores = np.zeros(stream.n_rows)
+    scores = np.full(stream.n_rows, -np.inf)  # while nobody knows anything: below all that comes later
+    parts: dict[str, np.ndarray] = {}
     learning = scoring = 0.0
     next_fit = delay
     for begin, known, own in blocks_of_time(stream.times, block, delay):
@@ -77,15 +80,16 @@ def late(
         middle = time.process_time()
         if known.stop and own.stop > own.start:
             scores[own] = learner.decision_function(stream.X[own])
-        else:  # nobody knows anything yet: below all that comes later
-            scores[own] = -np.inf
         learning += middle - began
         scoring += time.process_time() - middle
+        if known.stop and own.stop > own.start:
+            for part, said in part_scores(learner, stream.X[own]).items():
+                parts.setdefault(part, np.full(stream.n_rows, -np.inf))[own] = said
         if progress and begin % (30 * DAY) == 0 and begin:
             print(f"    {progress}: day {begin / DAY:.0f}, {(learning + scoring):.0f} s", flush=True)
-    finite = np.isfinite(scores)
-    scores[~finite] = scores[finite].min() - 1.0
-    return Late(scores, learning / stream.n_rows * 1e6, scoring / stream.n_rows * 1e6)
+    for found in (scores, *parts.values()):
+        found[np.isinf(found)] = found[np.isfinite(found)].min() - 1.0
+    return Late(scores, parts, learning / stream.n_rows * 1e6, scoring / stream.n_rows * 1e6)
 
 
 def daily_precision(y: np.ndarray, scores: np.ndarray, days: np.ndarray, cards: np.ndarray, best: int) -> float:

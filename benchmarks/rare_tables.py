@@ -12,6 +12,7 @@ from rare_sections import Section
 
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
 _PARTS = " of "
+_MANY = 12  # sets that still stand side by side
 
 
 def means_of(log: RunLog, section: Section) -> Means:
@@ -29,7 +30,18 @@ def means_of(log: RunLog, section: Section) -> Means:
 
 def page(log: RunLog, known: Mapping[str, Section]) -> str:
     """All tables for which there is anything in the log, and last what the parts of the blend achieve."""
-    order = ["cards", "cards-small", "keel", "unseen", "one-percent", "flights", "drift", "series", "survey"]
+    order = [
+        "cards",
+        "cards-raw",
+        "cards-small",
+        "keel",
+        "unseen",
+        "one-percent",
+        "flights",
+        "drift",
+        "series",
+        "survey",
+    ]
     made = []
     for name in (name for name in order if name in known):
         section, means = known[name], means_of(log, known[name])
@@ -55,12 +67,13 @@ def _table(section: Section, means: Means) -> list[str]:
         if section.per_set and len(kinds) > 1 and keys == section.measures[0]:
             columns += [(kind, keys) for kind in kinds]
             heads += [_short(kind) for kind in kinds]
-        columns.append((None, keys))
-        heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
-    ranked = len(kinds) > 1
+        if section.averaged or len(kinds) == 1:
+            columns.append((None, keys))
+            heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
+    ranked = section.averaged and len(kinds) > 1
     everywhere = [name for name in section.runs if all(name in means[kind] for kind in kinds)]
     heads += ["rank by AUC", "rank by AP"] if ranked else []
-    lines = [f"| | {' | '.join(heads)} | us a row |", "|---|" + "---|" * (len(heads) + 1)]
+    cells_of = [["", *heads, "us a row"]]
     ranks = [_ranks(means, kinds, everywhere, key) for key in section.measures[0][:2]] if ranked else []
     for name in section.runs:
         if not any(name in means[kind] for kind in kinds):
@@ -71,8 +84,11 @@ def _table(section: Section, means: Means) -> list[str]:
             cells.append(_cell(own, keys))
         cells += [f"{rank[name]:.1f}" if name in rank else "-" for rank in ranks]
         cost = np.mean([means[kind][name]["us"] for kind in kinds if name in means[kind]])
-        lines.append(f"| {name} | {' | '.join(cells)} | {cost:,.0f} |")
-    return lines
+        cells_of.append([name, *cells, f"{cost:,.0f}"])
+    if len(kinds) > _MANY and section.per_set:  # a row for each set, and the contestants side by side
+        cells_of = [list(row) for row in zip(*cells_of, strict=True)]
+    lines = ["| " + " | ".join(row) + " |" for row in cells_of]
+    return [lines[0].replace("|  |", "| |"), "|---|" + "---|" * (len(cells_of[0]) - 1), *lines[1:]]
 
 
 def _mean(found: list[Mapping[str, float] | None], keys: tuple[str, ...]) -> dict[str, float] | None:

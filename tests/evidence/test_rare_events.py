@@ -61,6 +61,75 @@ def test_a_row_is_scored_by_those_whose_labels_had_come():
     assert learner.fits == 4  # once a day from the first labels on
 
 
+class Blends:
+    """Two parts of which one says how many rows were learned, the other the row itself."""
+
+    def __init__(self):
+        self.n = 0
+
+    def partial_fit(self, X, y, classes=None):
+        self.n += len(y)
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def part_scores(self, X):
+        said = {"ranker": np.full(X.shape[0], float(self.n)), "trees": X[:, 0], "short": -X[:, 0]}
+        return said | {"blend": X[:, 0], "score": X[:, 0]}
+
+    def progressive_parts(self, X, y, classes=None):
+        return self.part_scores(X)
+
+
+def test_parts_of_a_blend_are_asked_when_rows_come():
+    from rare_contestants import parts_of
+    from rare_plays import late
+
+    stream = stream_in_time()
+    assert set(parts_of(Blends(), stream.X, stream.y)) == {"ranker", "trees", "short"}
+    assert parts_of(Remembers(), stream.X, stream.y) == {}
+    played = late(Blends(), stream, block=HOUR, delay=12 * HOUR)
+    later = stream.times >= 14 * HOUR
+    begins = stream.times[later] // HOUR * HOUR
+    assert np.array_equal(played.parts["ranker"][later], np.searchsorted(stream.times, begins - 12 * HOUR))
+
+
+class History:
+    """Says of a row how many labels it knew, and by which key it came."""
+
+    def __init__(self, keys, time, value):
+        self.keys, self.known = keys, 0
+
+    def observe(self, table):
+        assert list(table) == ["card", "when"]
+        rows = np.asarray(table["card"])
+        return np.column_stack([np.full(rows.size, self.known), rows]), rows[:, None]
+
+    def learn_labels(self, tokens, y):
+        assert tokens[:, 0].tolist() == list(range(self.known, self.known + len(y)))  # in order, each once
+        self.known += len(y)
+
+    def get_feature_names_out(self):
+        return ["known", "card"]
+
+
+def test_a_history_knows_the_labels_that_had_come(monkeypatch):
+    from dataclasses import replace
+
+    import lopsided as lp
+
+    monkeypatch.setattr(lp, "KeyedHistory", History, raising=False)
+    from rare_history import can_remember, with_history
+
+    stream = stream_in_time()
+    stream = replace(stream, columns={"card": np.arange(stream.n_rows)})
+    found = with_history(stream, ["card"], None, block=HOUR, delay=12 * HOUR)
+    assert can_remember() and found.feature_names == ["row", "known", "card"]
+    assert np.array_equal(found.X[:, 0], found.X[:, 2])
+    begins = stream.times // HOUR * HOUR
+    assert np.array_equal(found.X[:, 1], np.searchsorted(stream.times, begins - 12 * HOUR))
+
+
 def test_the_best_cards_of_a_day():
     from rare_plays import daily_precision
 

@@ -227,7 +227,8 @@ def texts(
     Dataset('texts', n_rows=2000, n_features=100, ratio=99)
     """
     check_count("n_features", "texts", n_features, at_least=2)
-    column = ((np.arange(1, _WORDS + 1, dtype=np.uint64) * _MIXER) >> np.uint64(33)) % np.uint64(n_features)
+    hashes = (np.arange(1, _WORDS + 1, dtype=np.uint64) * _MIXER) >> np.uint64(33)
+    column = (hashes % np.uint64(n_features)).astype(np.int64)
 
     def make(_: int, chance: np.random.Generator) -> Draw:
         used = 1.0 / np.arange(1, _WORDS + 1)
@@ -241,9 +242,9 @@ def texts(
             text = np.repeat(np.arange(places.size), length)
             chances = rng.random(text.size)
             word = np.where(positive[text], np.searchsorted(ends[1], chances), np.searchsorted(ends[0], chances))
-            X = np.zeros((places.size, n_features))
-            np.add.at(X, (text, column[np.minimum(word, _WORDS - 1)].astype(np.int64)), 1.0)
-            return X, positive
+            cell = text * n_features + column[np.minimum(word, _WORDS - 1)]
+            counts = np.bincount(cell, minlength=places.size * n_features)
+            return counts.reshape(places.size, n_features).astype(np.float64), positive
 
         return draw
 
