@@ -10,7 +10,20 @@ from cli.conftest import refusal_of
 from lopsided.encoding import infer_schema
 from lopsided.late import LateLearner
 
-KEYED = ("--key", "card", "--time", "when", "--value", "amount", "--label", "fraud", "--delay", "2h")
+KEYED = (
+    "--key",
+    "card",
+    "--time",
+    "when",
+    "--value",
+    "amount",
+    "--label",
+    "fraud",
+    "--delay",
+    "2h",
+    "--learner",
+    "koil",
+)
 
 
 @pytest.fixture(scope="module")
@@ -65,5 +78,6 @@ def test_learn_keeps_the_history_and_score_reads_it(lopsided, tmp_path, payments
 
 def test_keys_need_a_time(lopsided, tmp_path, payments):
     path = written(tmp_path / "all.csv", payments)
-    assert "must stand beside --key and --time" in refusal_of(lopsided("evaluate", path, "--key", "card"))
-    assert "got no --key" in refusal_of(lopsided("evaluate", path, "--value", "amount", "--time", "when"))
+    assert "must come with --time" in refusal_of(lopsided("evaluate", path, "--key", "card"))
+    said = refusal_of(lopsided("evaluate", path, "--value", "amount", "--time", "when"))
+    assert "--value must come with --alerts, such as 100/day, or --key" in said

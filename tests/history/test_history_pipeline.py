@@ -143,7 +143,7 @@ def test_what_keys_did_before_is_worth_something():
     rows = {"card": [f"c{card}" for card in cards], "when": np.arange(n) * 600.0, "amount": rng.lognormal(size=n)}
     learner = lp.KOIL(budget=50, gamma="auto", random_state=0)
     past = lp.KeyedHistory(["card"], "when", "amount", slots=256)
-    with_history = lp.HistoryPipeline(infer_schema(rows, ignore=["card"]), past, learner=learner)
+    with_history = lp.HistoryPipeline(history=past, learner=learner)
     without = lp.TablePipeline(infer_schema(rows, ignore=["card"]), learner=learner)
     late = [LateLearner(model, delay=100).progressive_scores(rows, y) for model in (with_history, without)]
     areas = [lp.metrics.auroc(y[300:], scores[300:]) for scores in late]

@@ -190,7 +190,7 @@ class TableEncoder:
         for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
-                cell = plain_cell(cells.checked_cell(expected._replace(required=False), cell))
+                cell = _plain(expected, cell)
             plain[expected.name] = bool(cell) if expected.kind == cells.FLAG and cell in (0.0, 1.0) else cell
         return plain
 
@@ -218,6 +218,13 @@ class TableEncoder:
             else:
                 words[column.name] = in_words(column.parts, row[place.points])
         return words
+
+
+def _plain(expected: Expected, cell: Any) -> Any:
+    try:
+        return plain_cell(cells.checked_cell(expected._replace(required=False), cell))
+    except cells.WrongCellError:  # it is in words already: a date that was a number in the file, an hour and a weekday
+        return plain_cell(cell)
 
 
 @dataclass(frozen=True)

@@ -169,6 +169,9 @@ class Feed:
         encoder = self.encoder or TableEncoder(schema)
         expected = [*encoder.expected(self.labels), *self._expected_id(encoder)]
         known = {one.name for one in expected}
+        if schema.time is not None and schema.time.name not in known:  # which the model's own schema does not know
+            expected += [one for one in TableEncoder(schema).expected() if one.name == schema.time.name]
+            known.add(schema.time.name)
         for chunk in self.stream.chunks([*expected, *(one for one in self.also if one.name not in known)]):
             self.bad.take(chunk.bad)
             self._note_place(chunk)

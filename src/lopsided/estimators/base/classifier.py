@@ -118,6 +118,13 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     def _restore_parts(self, parts: list[Any]) -> None:
         """Take the learners that were `_parts`."""
 
+    def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
+        """Which rows are kept, counted from 1 over the rows learned, or a few more; None if none ever are."""
+        return None
+
+    def _leave_rows_to_another(self) -> None:
+        """Somebody around this learner keeps the rows as they came: nobody inside need do so."""
+
     def _end_fit(self) -> None:
         """What is left to do when `fit` has seen all rows."""
 

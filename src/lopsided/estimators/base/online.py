@@ -273,13 +273,6 @@ class OnlineClassifier(Classifier):
                 f"order. Got {', '.join(map(str, names))}."
             )
 
-    def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
-        """Which rows are kept, counted from 1 over the rows learned, or a few more; None if none ever are."""
-        return None
-
-    def _leave_rows_to_another(self) -> None:
-        """Somebody around this learner keeps the rows as they came: nobody inside need do so."""
-
     def _score_every_row(self) -> None:
         """From now on `learn_one` scores every example, also those that cannot change the model."""
         self._scores_every_row = True

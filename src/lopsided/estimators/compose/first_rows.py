@@ -48,23 +48,23 @@ def _plain(column: npt.NDArray[Any]) -> Any:
     return np.ascontiguousarray(column) if column.dtype.kind in "biuf" else column.tolist()
 
 
-def first_schema(table: Any) -> Schema:
+def first_schema(table: Any, **columns: Any) -> Schema:
     """What the first rows of a table show: as `infer_schema` has it, with room for more where the rows are few.
 
     A single row cannot tell how many categories there are, so they get the room that many would; nor what a column
     is that has no value in it, so that it is read as a category, which any value can be. The columns of an array of
-    numbers are numbers, whatever is missing.
+    numbers are numbers, whatever is missing. `columns` are those of `infer_schema`: the time, what is ignored.
     """
     if isinstance(table, np.ndarray):
         head = {name: column[:HEAD_ROWS] for name, column in named_columns(table).items()}
         is_of_numbers = table.dtype.kind in "biuf"
         return infer_schema(head, kinds=dict.fromkeys(head, NUMBER) if is_of_numbers else None)
-    columns = by_column(_head_of(table))
-    cells = {name: _as_list(values) for name, values in columns.items()}
+    head = by_column(_head_of(table))
+    cells = {name: _as_list(values) for name, values in head.items()}
     if not cells or len(next(iter(cells.values()))) >= _FEW_ROWS:
-        return infer_schema(columns)
+        return infer_schema(head, **columns)
     unknown = {name: CATEGORY for name, values in cells.items() if all(map(is_missing, values))}
-    schema = infer_schema(columns, kinds=unknown)
+    schema = infer_schema(head, kinds=unknown, **columns)
     roomy = (replace(one, width=CATEGORY_WIDTH) if one.kind == CATEGORY else one for one in schema.columns)
     return replace(schema, columns=tuple(roomy))
 

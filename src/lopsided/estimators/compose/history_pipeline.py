@@ -15,6 +15,7 @@ from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.base import validation
+from lopsided.estimators.compose.first_rows import first_schema
 from lopsided.estimators.compose.history import KeyedHistory
 from lopsided.estimators.compose.history_columns import tokens_of
 from lopsided.estimators.compose.history_encoder import HistoryEncoder
@@ -37,7 +38,8 @@ class HistoryPipeline(TablePipeline):
     Parameters
     ----------
     schema : Schema, default=None
-        What the columns are, such as `lopsided.encoding.infer_schema` finds in the first rows. It must be given.
+        What the columns are, such as `lopsided.encoding.infer_schema` finds in the first rows. None finds it in the
+        first rows that come; keys are then not learned from but by their history.
     history : KeyedHistory, default=None
         Which columns are keys, time and amount, by their names. It must be given.
     scaler : OnlineScaler or "none" or None, default=None
@@ -82,10 +84,13 @@ class HistoryPipeline(TablePipeline):
     def encoder_(self) -> HistoryEncoder:
         """How columns become numbers."""
         made = self.__dict__.get("_history_encoder")
-        if made is None or made[0] is not self.schema or made[1] is not self.history:
-            assert self.schema is not None
-            made = self._history_encoder = (self.schema, self.history, HistoryEncoder(self.schema, self.history))
+        if made is None or made[0] is not self.schema_ or made[1] is not self.history:
+            made = self._history_encoder = (self.schema_, self.history, HistoryEncoder(self.schema_, self.history))
         return made[2]
+
+    def _find_schema(self, X: Any) -> None:
+        keys = [str(key) for key in self.history.keys]
+        self._found = first_schema(X, time=str(self.history.time), ignore=keys)
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
         matrix, y, weights = super()._checked(X, y, sample_weight, first=first)
