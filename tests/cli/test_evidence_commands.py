@@ -87,7 +87,9 @@ def test_a_learner_that_diverges_is_named(lopsided):
 
 def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, monkeypatch):
     sentence = refused("compare", "koil", "kneighbors", "--on", "four_clusters")
-    assert sentence.startswith("A learner to compare must be one of bogd, ") and sentence.endswith("got 'kneighbors'.")
+    assert sentence.startswith("A learner to compare must be one of auto, bogd, ") and sentence.endswith(
+        "got 'kneighbors'."
+    )
     sentence = refused("compare", "koil:X=1", "--on", "four_clusters")
     assert sentence.startswith("What follows the colon in koil:X=1 must name a parameter of KOIL (C, ")
     assert "must be a finite number > 0" in refused("compare", "koil:C=-1", "--on", "four_clusters")

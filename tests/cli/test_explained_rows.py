@@ -21,7 +21,7 @@ X = np.column_stack([AMOUNTS, np.arange(N) % 7])
 def test_commands_show_rows_and_find_them_by_their_identifiers(lopsided, tmp_path):
     frame = pd.DataFrame(ROWS).assign(fraud=Y)
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    assert lopsided("learn", "rows.csv", "--label", "fraud", "--id", "who", "-o", "m").returncode == 0
+    assert lopsided("learn", "rows.csv", "--label", "fraud", "--id", "who", "--learner=koil", "-o", "m").returncode == 0
 
     def said(*arguments):
         done = lopsided(*arguments)

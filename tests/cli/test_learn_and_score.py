@@ -211,24 +211,23 @@ def test_what_was_learned_before_a_bad_row_is_saved_and_said(lopsided, payments,
 
 def test_bad_rows_can_be_left_out(lopsided, broken):
     said = learned(lopsided, broken, "-o", "m", "--on-error", "skip")
-    assert (said["rows"], said["bad_rows"]) == (21, 4)
+    assert (said["rows"], said["bad_rows"]) == (22, 3)
     done = lopsided("learn", broken, "-o", "m", "--on-error", "skip", "--force")
     assert "left out: Column 'a' in line 23 of broken.csv must be a finite number, got 'x'." in done.stderr
-    assert done.stdout.splitlines()[0].endswith(", 4 bad rows left out")
+    assert done.stdout.splitlines()[0].endswith(", 3 bad rows left out, 1 without a label")
 
 
 def test_bad_rows_can_be_kept_apart(lopsided, broken, tmp_path):
     said = learned(lopsided, broken, "-o", "m", "--on-error", "quarantine", "--quarantine", "odd.ndjson")
-    assert (said["bad_rows"], said["quarantine"]) == (4, "odd.ndjson")
+    assert (said["bad_rows"], said["quarantine"]) == (3, "odd.ndjson")
     rows = [json.loads(line) for line in (tmp_path / "odd.ndjson").read_text().splitlines()]
     assert rows[1] == {
         "source": "broken.csv", "line": 23, "field": "column 'a'", "expected": "must be a finite number", "got": "'x'",
         "raw": "x,1,0",
     }  # fmt: skip
-    assert [row["line"] for row in rows] == [22, 23, 24, 25]
+    assert [row["line"] for row in rows] == [22, 23, 25]
     assert lopsided("score", "m", broken, "--quarantine", "odd.ndjson", "-o", "s.csv").returncode == 0
-    # A missing label is no fault of a row that is only scored.
-    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 4 + 3
+    assert len((tmp_path / "odd.ndjson").read_text().splitlines()) == 3 + 3
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 23
 
 
@@ -340,5 +339,5 @@ def test_pipes_with_names_and_readers_who_leave(tmp_path, payments):
         "echo ${PIPESTATUS[0]}"
     )
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert (done.stdout, (tmp_path / "err").read_text()) == ("0\n", "KOIL from m, threshold zero\n")
+    assert (done.stdout, (tmp_path / "err").read_text()) == ("0\n", "RareEventClassifier from m, threshold f1\n")
     assert len((tmp_path / "out").read_text().splitlines()) == 2

@@ -26,7 +26,7 @@ def test_a_shell_is_offered_names_of_learners_and_of_data_sets(tmp_path):
     assert offered("compare", "koil", "--on", "four_c") == {"four_clusters"}
     assert offered("compare", "koil", "--on", "xor,breast") == {"xor,breast_cancer"}
     (tmp_path / "mine.csv").write_text("a,y\n1,0\n")
-    assert offered("compare", "koil", "--data", str(tmp_path), "--on", "mi") == {"mine"}
+    assert offered("compare", "koil", "--data", str(tmp_path), "--on", "mine") == {"mine"}
     assert offered("compare", "koil", "--data", "nowhere", "--on", "xo") == {"xor"}
 
 

@@ -86,7 +86,6 @@ def test_a_delay_in_time_is_that_of_python(lopsided, timed_file):
     path, X, y, times = timed_file
     facts = said(lopsided, "evaluate", path, "--learner", "koil", "--time", "when", "--delay", "25m")
     model = lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(random_state=0))
-    X = np.column_stack([X, times])  # time is learned from, too
     scores = LateLearner(model, delay="1500s", classes=[0, 1]).progressive_scores(X, y, times=times)
     assert facts["record"]["auroc"] == pytest.approx(auroc(y, scores), abs=1e-12)
 

@@ -59,19 +59,6 @@ def test_all_columns_have_their_scores_whatever_n_costs_says_now(stream):
     assert model.progressive_expert_scores(stream.X, stream.y).shape == (300, 9)
 
 
-def test_learn_one_scores_all_examples_once_a_threshold_wants_them(stream):
-    model = lp.SPA(gamma=20.0, sampling_scale=50.0, random_state=0)
-    for _ in range(6):
-        model.partial_fit(stream.X, stream.y)
-    model.learn_one(stream.X[0], stream.y[0])
-    before = int(model._memory.counts.sum())
-    model.learn_one(stream.X[1], stream.y[1])
-    model.set_params(threshold="f1")
-    for x, y in zip(stream.X, stream.y, strict=True):
-        model.learn_one(x, y)
-    assert model._memory.counts.sum() >= before + 300
-
-
 def test_a_refused_seed_leaves_the_learner_as_it_was(stream):
     model = lp.KOIL(random_state=-1)
     with pytest.raises(ValueError):

@@ -13,6 +13,8 @@ from lopsided.datasets import abrupt_drift
 from lopsided.estimators.state.files import to_bytes
 from lopsided.metrics import auroc
 
+pytestmark = pytest.mark.filterwarnings("ignore::lopsided.estimators.base.classifier.CommonClassWarning")
+
 OPTIONS = {
     "default": {},
     "faded": {"fade": 0.995},

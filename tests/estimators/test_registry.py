@@ -18,7 +18,8 @@ from lopsided.estimators.state.arrays import ModelFileError
 BASES = {
     "AddsUp",
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
-    "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews",
+    "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews", "TwoMemories",
+    "CellsAsTheyCame",
 }  # fmt: skip
 X, Y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 0]
 

@@ -57,7 +57,7 @@ def test_the_first_rows_tell_what_the_columns_are_in_every_form(columns, labels)
     assert model.schema_notes_ == [
         "amount   number, missing values are noted",
         "country  category, hashed into 8 columns",
-        "when     date as days, weekday and hour",
+        "when     date as hour, weekday and day of month",
         "new      true or false",
     ]
 

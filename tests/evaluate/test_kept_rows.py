@@ -122,7 +122,7 @@ def test_encoded_columns_are_replaced_together():
     assert sorted(place for group in places.values() for place in group) == list(range(model.encoder_.width))
     names = model.encoder_.names
     assert [names[q] for q in places["amount"]] == ["amount", "amount is missing"]
-    assert all(names[q].startswith("day ") for q in places["day"]) and len(places["day"]) == 5
+    assert all(names[q].startswith("day ") for q in places["day"]) and len(places["day"]) == 6
     assert all(names[q].startswith("place #") for q in places["place"])
     found = column_losses(model, model.encoded(table), positive, share=0.2)
     assert [loss.name for loss in found.losses] == ["place", "amount", "day"]

@@ -8,6 +8,8 @@ from sklearn.base import clone
 
 import lopsided as lp
 
+pytestmark = pytest.mark.filterwarnings("ignore::lopsided.estimators.base.classifier.CommonClassWarning")
+
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -14,6 +14,8 @@ from lopsided.reproduce.pages import significance
 from lopsided.reproduce.running import run_table
 from lopsided.reproduce.table import Effort
 
+pytestmark = pytest.mark.filterwarnings("ignore::lopsided.estimators.base.classifier.CommonClassWarning")
+
 LEARNERS = {"koil": (KOIL, {"gamma": "auto"}), "spa": (SPA, {})}
 YEAST = load_keel("yeast4")
 

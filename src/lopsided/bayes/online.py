@@ -150,7 +150,8 @@ def _learned(
     kernels = pool.matrices(columns, np.vstack([posterior.points, x[None]])).reshape(P * Nt, -1)
     transposed_W, newest = kernels[:, :-1], np.ascontiguousarray(kernels[:, -1])
     transposed_A = transposed_W @ posterior.Sigma_a
-    U, D = _directions(transposed_A @ transposed_W.T)
+    with np.errstate(invalid="ignore", over="ignore"):  # a step that is not finite is left out by the caller
+        U, D = _directions(transposed_A @ transposed_W.T)
     before = transposed_W @ posterior.m_a
     precision_be = scipy.linalg.inv(posterior.Sigma_be, check_finite=False)
     precision_be = 0.5 * (precision_be + precision_be.T)

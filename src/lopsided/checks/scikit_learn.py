@@ -10,6 +10,7 @@ from sklearn.exceptions import EstimatorCheckFailedWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 from lopsided.checks.subject import ensure, fresh
+from lopsided.estimators.base.classifier import CommonClassWarning
 
 _ORDER_MATTERS = (
     "A learner of streams takes one step for each row, in order. A row of weight 2 is one step of twice the cost, "
@@ -33,6 +34,7 @@ def check_scikit_learn(learner: Any) -> None:
         # It warns of what it does itself: skipping what the estimator does not claim, and counting the expected.
         warnings.simplefilter("ignore", SkipTestWarning)
         warnings.simplefilter("ignore", EstimatorCheckFailedWarning)
+        warnings.simplefilter("ignore", CommonClassWarning)  # its classes are of any size
         results = check_estimator(clone(fresh(learner)), expected_failed_checks=EXPECTED_FAILED_CHECKS, on_fail=None)
     fine = ("passed", "skipped", "xfail")
     failed = {one["check_name"]: str(one["exception"]) for one in results if one["status"] not in fine}

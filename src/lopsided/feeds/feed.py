@@ -166,11 +166,11 @@ class Feed:
                 yield Portion(part.X, self._signed(part.signs), place=self._place())
 
     def _table_portions(self, schema: Schema) -> Iterator[Portion]:
-        encoder = self.encoder or TableEncoder(schema)
-        expected = [*encoder.expected(self.labels), *self._expected_id(encoder)]
+        encoder, asked = self.encoder or TableEncoder(schema), TableEncoder(schema)
+        expected = [*encoder.expected(self.labels), *self._expected_id(asked)]
         known = {one.name for one in expected}
         if schema.time is not None and schema.time.name not in known:  # which the model's own schema does not know
-            expected += [one for one in TableEncoder(schema).expected() if one.name == schema.time.name]
+            expected += [one for one in asked.expected() if one.name == schema.time.name]
             known.add(schema.time.name)
         for chunk in self.stream.chunks([*expected, *(one for one in self.also if one.name not in known)]):
             self.bad.take(chunk.bad)

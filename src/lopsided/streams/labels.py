@@ -26,6 +26,8 @@ _BY_CONVENTION = ((0, 1), (-1, 1), ("false", "true"))  # False and True are 0 an
 # A label alone that tells that 1 is the positive one, and what the other is: after a 1 it may be 0 or -1, so anything.
 _ALONE: dict[Any, Any] = {0: 0, -1: -1, 1: None}
 
+_COMMON = 0.6  # a share of the first rows from which on a label is no rare one
+
 
 def spelled(value: Any) -> str:
     """A label as a text: whole numbers without a point, so that 1, 1.0 and "1" are one label."""
@@ -182,7 +184,7 @@ def find_labels(
     if len(counts) == 2:
         chosen = positive_of(counts)
         found = Spellings(chosen, next(label for label in counts if label != chosen), blank)
-        if 2 * counts[chosen] > counts.total():
+        if counts[chosen] > _COMMON * counts.total():
             found.note = (
                 f"the positive label is {chosen}, the more common one: {counts[chosen]:,} of the first "
                 f"{counts.total():,} rows have it"

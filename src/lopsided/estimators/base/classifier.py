@@ -320,7 +320,9 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         """What the model holds, in bytes, the learners that it is made of included."""
         with self._alone:
             self._check_started()
-            return sum(array.nbytes for array in self._arrays().values()) + sum(part.nbytes_ for part in self._parts())
+            # Rows that are kept to be shown come and go with the examples of the learner: a bounded number of them.
+            own = sum(array.nbytes for name, array in self._arrays().items() if not name.startswith("rows/"))
+            return own + sum(part.nbytes_ for part in self._parts())
 
     # ---------------------------------------------------------------- conventions
 

@@ -102,6 +102,7 @@ ENTRIES: tuple[Entry, ...] = (
             "learner": trial_parts.perceptron,
         },
         takes_tables=True,
+        takes_arrays=False,
         sparse=False,
         **_LIKE_ITS_LEARNER,
     ),

@@ -229,8 +229,8 @@ class HistoryPipeline(TablePipeline):
         """What the model holds, in bytes, with room for all keys of the history."""
         with self._alone:
             self._check_started()
-            arrays = super()._arrays().values()
-            return sum(array.nbytes for array in arrays) + self.history_.nbytes_ + sum(p.nbytes_ for p in self._parts())
+            own = sum(array.nbytes for name, array in super()._arrays().items() if not name.startswith("rows/"))
+            return own + self.history_.nbytes_ + sum(part.nbytes_ for part in self._parts())
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return super()._arrays() | {f"past/{name}": array for name, array in self.history_._arrays().items()}
