@@ -5,6 +5,8 @@ A row of weight m and importance w has the priority m w / u. The sample is the k
 and with it its priority, by the fade of each new one.
 """
 
+from types import SimpleNamespace
+
 import numpy as np
 
 
@@ -56,3 +58,47 @@ class PrioritySample:
         for field in ("weights", "importances", "uniforms"):
             setattr(both, field, np.concatenate([getattr(self, field), getattr(other, field)]))
         return both
+
+
+class Slots:
+    """The same with places: whoever comes into a full sample takes the place of the smallest priority.
+
+    Which place a row has matters only where a sample is gone through from the first to the last, with a draw for each.
+    """
+
+    def __init__(self, size):
+        self.size, self.kept, self.tau = size, [], 0.0
+
+    def age(self, fade):
+        """Everything fades, what was turned away too."""
+        self.tau *= fade
+        for row in self.kept:
+            row.weight *= fade
+            row.priority *= fade
+
+    def offer(self, x, weight, importance, u, number):
+        priority = weight * importance / (1.0 - u)
+        row = SimpleNamespace(x=np.array(x), weight=weight, importance=importance, priority=priority, number=number)
+        if len(self.kept) < self.size:
+            if row.priority > self.tau:
+                self.kept.append(row)
+            return
+        place = min(range(self.size), key=lambda i: self.kept[i].priority)
+        if row.priority > self.kept[place].priority:
+            row, self.kept[place] = self.kept[place], row
+        self.tau = max(self.tau, row.priority)
+
+    def counts(self):
+        """By place, how many rows each stands for."""
+        return np.array([max(row.weight, self.tau / row.importance) for row in self.kept])
+
+    def numbers(self):
+        return sorted(row.number for row in self.kept)
+
+    def adopt(self, other, rng):
+        """Go on from the rows of another one, each as heavy as what it stands for."""
+        self.kept, self.tau = [], 0.0
+        for row, count in zip(other.kept, other.counts(), strict=True):
+            u = rng.random()
+            if count > 0:
+                self.offer(row.x, count, row.importance, u, row.number)
