@@ -244,10 +244,14 @@ def _note_spread(state: RareState, rows: Rows, t: int) -> None:
         state.tally[SPARSE_ROWS] += 1
         for q in range(rows.starts[t], rows.starts[t + 1]):
             j = rows.features[q]
+            # All features are taken for a 0 that is known when the sums are looked at: this is the difference.
             if rows.values[q] == rows.values[q]:
-                # All features are taken for 0 when the sums are looked at: this is the difference.
                 spread[SUM, j] += rows.values[q]
                 spread[SQUARES, j] += rows.values[q] * (rows.values[q] - 2.0 * centre[j])
+            else:
+                spread[KNOWN, j] -= 1.0
+                spread[SUM, j] += centre[j]
+                spread[SQUARES, j] -= centre[j] * centre[j]
         return
     x = rows.dense[t]
     for j in range(x.size):

@@ -102,9 +102,9 @@ class LongMemory(Memory):
         self._settle()
         return self.doubles
 
-    def add_block(self, Z: Singles, signs: Floats, weights: Floats) -> None:
+    def add(self, Z: Singles, signs: Floats, weights: Floats, left: float = 1.0) -> None:
         """Add examples, a row of Z each."""
-        self.add(Z, signs, weights, 1.0)
+        super().add(Z, signs, weights, left)
         self.in_single[0] += signs.size
         if self.in_single[0] >= _ROWS_IN_SINGLE:
             self._settle()

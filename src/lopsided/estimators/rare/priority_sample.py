@@ -89,7 +89,12 @@ class PrioritySample:
             raise ValueError(f"The rows X of PrioritySample.add must be 2-d with {width} features. Got {X.shape}.")
         given = {}
         for name, value in (("weight", weight), ("importance", importance)):
-            values = np.broadcast_to(np.asarray(value, dtype=np.float64), len(X))
+            values = np.asarray(value, dtype=np.float64)
+            if values.ndim > 1 or values.size not in (1, len(X)):
+                raise ValueError(
+                    f"The {name} of PrioritySample.add must be one number or one a row, {len(X)}. Got {values.size}."
+                )
+            values = np.broadcast_to(values, len(X))
             if not ((values > 0.0) & np.isfinite(values)).all():
                 raise ValueError(f"The {name} of a row of PrioritySample.add must be > 0 and finite. Got {value!r}.")
             given[name] = values
@@ -139,6 +144,8 @@ class PrioritySample:
         """
         if not isinstance(other, PrioritySample):
             raise ValueError(f"The 'other' parameter of merge must be a PrioritySample. Got {type(other).__name__}.")
+        if other is self:  # whose rows would count as those of a second stream with the same priorities
+            raise ValueError("The 'other' parameter of merge must be another one. Got the sample itself.")
         if not other._sample.heap.size:
             return self
         theirs = other._sample

@@ -217,18 +217,26 @@ class RareEventClassifier(TwoMemories):
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         while start < stop:
             start = super()._run_span(rows, arguments, start, stop)
-            self._do_what_is_due()
+            if self._do_what_is_due():
+                # A restart draws too, so that the rows left may lack uniforms, or find them in another array.
+                draws = self._uniforms.reserve(stop - start)
+                arguments = tuple(draws if isinstance(given, Draws) else given for given in arguments)
         return stop
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._prepare_for(self._one_row)
         score = super()._learn_one(sign, weight)
-        self._do_what_is_due()
+        if self._do_what_is_due():
+            self._unbind()
         return score
 
-    def _do_what_is_due(self) -> None:
-        """What the compiled loop leaves to others; in place, since calls may be bound to these arrays."""
+    def _do_what_is_due(self) -> bool:
+        """What the compiled loop leaves to others; in place, since calls may be bound to these arrays.
+
+        True after a restart: the uniforms may then be in another array.
+        """
         tally, ranking = self._state.tally, self._state.ranker.tally
+        restarts = int(tally[RESTARTS])
         if ranking[DUE] or ranking[WAITING] == _BLOCK or tally[RESTART_DUE] or tally[SCALE_DUE]:
             with one_blas_thread:
                 if tally[SCALE_DUE]:
@@ -243,6 +251,7 @@ class RareEventClassifier(TwoMemories):
             tally[BEAT_DUE] = 0
             if self._work.x.size:
                 self._booster.beat(self._state.trees, int(tally[YOUTH]))
+        return bool(tally[RESTARTS] > restarts)
 
     def _end_fit(self) -> None:
         with one_blas_thread:

@@ -74,7 +74,7 @@ class TwoMemories(CompiledLearner):
             ranker.tally[WAITING] = 0
 
     def _add(self, Z: Singles, signs: Floats, long: Floats, short: Floats) -> None:
-        self._long.add_block(Z, signs, long)
+        self._long.add(Z, signs, long)
         if self._plan.forgets:
             self._short.add_block(Z, signs, short, fade_of(self._state.ranker.tally))
 
