@@ -174,7 +174,7 @@ class TreesOnASample:
             self.booster.fit(*self.data(), hint)
 
     def set_next(self, seen):
-        self.next_fit = seen + int(min(self.most_rows // 2, max(50, 0.3 * seen)))
+        self.next_fit = seen + int(min(self.most_rows // 2, max(50, 0.4 * seen)))
 
     def data(self):
         rows = np.array([row.x for sample in (self.positives, self.negatives) for row in sample.kept])

@@ -214,7 +214,7 @@ class RareEventClassifier:
                 sample.age(self.fade)
             self.recent[int(y)].offer(x, weight, 1.0, u, self.n_seen - 1)
         self.since_look.append(x)
-        due = self.since >= max(200, min(2000, self.youth // 20)) or (y > 0 and self.n_positive <= 20)
+        due = self.since >= max(200, min(2000, self.youth // 10)) or (y > 0 and self.n_positive <= 20)
         due = due or (not self.fixed and len(self.block) == 200)
         if self.fixed and self.n_seen >= 400 and self.n_seen >= 2 * self.looked and self.look_at_scale():
             due = False
