@@ -20,7 +20,7 @@ def sigmoid(score):
 
 
 class Mixture:
-    """p ~ prior exp((base + n+) M), M = (1 - area) AP + area AUROC of the scores so far, in 2,000 bins of -1.5 to 1.5."""
+    """p ~ prior exp((base + n+) M), M = (1 - area) AP + area AUROC so far, from counts in 2,000 bins of -1.5 to 1.5."""
 
     def __init__(self, prior, base, area, most):
         self.prior, self.base, self.area, self.most = np.array(prior, float), base, area, most

@@ -39,9 +39,9 @@ def tolerance(request, monkeypatch):
 
 
 def growing(X, start=250):
-    """The first feature ten times as wide from row `start` on, and elsewhere."""
+    """The third feature ten times as wide from row `start` on, and elsewhere."""
     X = X.copy()
-    X[start:, 0] = 10.0 * X[start:, 0] + 3.0
+    X[start:, 2] = 10.0 * X[start:, 2] + 3.0
     return X
 
 
@@ -50,8 +50,13 @@ X, Y = turning(2_000, turn=TURN)
 CASES = {
     "drift": (X, Y, None, {"n_components": 8}),
     "drift, never forgotten": (X, Y, None, {"n_components": 8, "forget": "never"}),
-    "weights, gaps, another scale": (growing(with_gaps(X)), Y, weights_for(2_000), {"n_components": 20}),
-    "sparse": (with_gaps(X[700:1_700]), Y[700:1_700], None, {"n_components": 3}),
+    "weights, gaps, another scale": (
+        growing(with_gaps(X[:1_200])),
+        Y[:1_200],
+        weights_for(1_200),
+        {"n_components": 20},
+    ),
+    "sparse": (with_gaps(X[:1_100]), Y[:1_100], None, {"n_components": 3}),
 }
 
 
