@@ -154,6 +154,8 @@ OPTIONS = {
     "every 37 rows, no features": ({"refresh": 37, "linear": 0.0}, {"refresh": 37, "linear": 0.0}),
     "one bandwidth, focus": ({"bandwidths": (0.7,), "focus": 3.0}, {"bandwidths": (0.7,), "focus": 3.0}),
     "three bandwidths": ({"bandwidths": [0.1, 1.0, 5.0]}, {"bandwidths": (0.1, 1.0, 5.0)}),
+    "half of the directions sparse": ({"sparse_directions": 0.5}, {"sparse": 0.5}),
+    "all directions sparse": ({"sparse_directions": 1.0, "bandwidths": 0.5}, {"sparse": 1.0, "bandwidths": (0.5,)}),
     "strong ridge": ({"regularization": 0.5, "linear": 1.0}, {"regularizations": (0.5,), "linear": 1.0}),
 }
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.core.features.fourier_ranker import FIXED, KEPT, WAITING
 from lopsided.datasets import abrupt_drift
-from lopsided.estimators.state.files import to_bytes
+from lopsided.estimators.state.files import from_bytes, to_bytes
 from lopsided.metrics import auroc
 
 OPTIONS = {
@@ -51,12 +51,13 @@ def test_batches_pieces_and_single_examples_are_the_same_bit_for_bit(options):
 @options
 def test_a_score_depends_on_earlier_rows_only(options):
     X, y = stream(700)
-    scores = ranker(**options).progressive_scores(X, y)
+    scores = ranker(pos_label=1, **options).progressive_scores(X, y)
     for t in (5, 130, 201, 444):
         changed, labels = X.copy(), y.copy()
         changed[t + 1 :] = 7.0
         labels[t:] = 1 - labels[t:]
-        assert np.array_equal(ranker(**options).progressive_scores(changed, labels)[: t + 1], scores[: t + 1])
+        again = ranker(pos_label=1, **options).progressive_scores(changed, labels)
+        assert np.array_equal(again[: t + 1], scores[: t + 1])
 
 
 def test_it_ranks_what_no_line_can_and_does_not_mind_scales():
@@ -252,6 +253,20 @@ def test_a_class_that_has_faded_away_leaves_the_last_ranking():
     for _ in range(4):
         learner.partial_fit(X[negatives], y[negatives])
     assert np.isfinite(learner.coef_).all() and learner.coef_.any()
+
+
+def test_sparse_directions_find_a_feature_among_many_that_say_nothing():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((4_000, 30))
+    y = (np.abs(X[:, 0]) < 0.1).astype(int)  # a narrow band of one feature
+    by_share = {}
+    for share in (0.0, 0.5):
+        learner = ranker(n_components=200, sparse_directions=share)
+        by_share[share] = auroc(y[2_000:], learner.progressive_scores(X, y)[2_000:])
+        seen = np.count_nonzero(learner.directions_, axis=0)
+        assert (seen < 30).sum() == 100 * share and set(seen) <= {1, 2, 3, 30}
+    assert by_share[0.5] > by_share[0.0] + 0.1
+    assert to_bytes(from_bytes(to_bytes(learner))) == to_bytes(learner)
 
 
 def test_one_bandwidth_may_be_a_number():

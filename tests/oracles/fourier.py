@@ -87,13 +87,20 @@ class FourierRanker:
         linear=0.1,
         focus=0.0,
         warm_up=200,
+        sparse=0.0,
         seed=0,
     ):
         H = n_components // 2
-        normals = np.random.default_rng(seed).standard_normal((n_features, H))
-        parts = np.array_split(range(H), len(bandwidths))
-        widths = np.concatenate([np.full(len(part), c) for c, part in zip(bandwidths, parts, strict=True)])
-        self.directions = normals * np.sqrt(2 * widths / n_features)
+        rng = np.random.default_rng(seed)
+        self.directions = rng.standard_normal((n_features, H))
+        lots = rng.random((n_features, H)) if sparse > 0 else None
+        for bandwidth, part in zip(bandwidths, np.array_split(range(H), len(bandwidths)), strict=True):
+            for place, i in enumerate(part):
+                seen = list(range(n_features))
+                if place < int(sparse * len(part)):  # it sees one, two or three features, by lot
+                    seen = sorted(seen, key=lambda j, i=i: lots[j, i])[: place % 3 + 1]
+                self.directions[[j for j in range(n_features) if j not in seen], i] = 0.0
+                self.directions[:, i] *= math.sqrt(2 * bandwidth / len(seen))
         self.linear = linear if n_features <= n_components else 0.0
         self.refresh, self.focus, self.warm_up = refresh, focus, warm_up
         self.variants = [(fade, ridge) for fade in fades for ridge in regularizations]
