@@ -154,6 +154,8 @@ OPTIONS = {
     "every 37 rows, no features": ({"refresh": 37, "linear": 0.0}, {"refresh": 37, "linear": 0.0}),
     "one bandwidth, focus": ({"bandwidths": (0.7,), "focus": 3.0}, {"bandwidths": (0.7,), "focus": 3.0}),
     "three bandwidths": ({"bandwidths": [0.1, 1.0, 5.0]}, {"bandwidths": (0.1, 1.0, 5.0)}),
+    "half of the directions sparse": ({"sparse_directions": 0.5}, {"sparse": 0.5}),
+    "all directions sparse": ({"sparse_directions": 1.0, "bandwidths": 0.5}, {"sparse": 1.0, "bandwidths": (0.5,)}),
     "strong ridge": ({"regularization": 0.5, "linear": 1.0}, {"regularizations": (0.5,), "linear": 1.0}),
 }
 
@@ -196,6 +198,42 @@ def test_fourier_ranker_of_several_variants(ours, theirs):
     model = naive.FourierRanker(4, seed=SEED, **SMALL, **theirs)
     assert largest_difference(learner, model, X, y) < 1e-7
     assert np.abs(learner.variant_weights_.ravel() - model.chances).max() < 1e-7
+
+
+def growing_stream(n):
+    """Features that grow tenfold, move away, begin to vary, or stop doing so after 300 rows."""
+    X, y = stream(n)
+    X[300:, 0] *= 10.0
+    X[300:, 1] += 4.0
+    X[:300, 2] = 0.0
+    X[300:, 3] = 1.5
+    return X, y
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("options", ["plain", "faded", "one bandwidth, focus"])
+def test_fourier_ranker_whose_features_leave_their_scale(options, sparse):
+    ours, theirs = OPTIONS[options]
+    X, y = growing_stream(900)
+    learner = lp.FourierRanker(random_state=SEED, **SMALL, **ours)
+    model = naive.FourierRanker(4, seed=SEED, **SMALL, **theirs)
+    assert largest_difference(learner, model, X, y, sparse=sparse) < 1e-8
+    assert model.renewals == 2
+    assert np.allclose(learner.scale_, [model.centre, model.spread], rtol=1e-10)
+
+
+def test_fourier_ranker_of_two_memories_whose_features_leave_their_scale():
+    X, y = growing_stream(600)
+    learner = lp.FourierRanker(fade="auto", random_state=SEED, **SMALL)
+    model = naive.FourierRanker(4, seed=SEED, fades=(1.0, 0.999), measure_fade=0.999, **SMALL)
+    assert largest_difference(learner, model, X, y) < 1e-7
+
+
+def test_fourier_ranker_holds_its_scale_if_told_to():
+    X, y = growing_stream(600)
+    learner = lp.FourierRanker(rescale=False, random_state=SEED, **SMALL)
+    model = naive.FourierRanker(4, seed=SEED, rescale=False, **SMALL)
+    assert largest_difference(learner, model, X, y) < 1e-8
 
 
 def test_one_pass_over_many_rows_is_the_direct_solution():

@@ -10,7 +10,8 @@ from sklearn.base import clone
 import lopsided as lp
 from lopsided.core.features.fourier_ranker import FIXED, KEPT, WAITING
 from lopsided.datasets import abrupt_drift
-from lopsided.estimators.state.files import to_bytes
+from lopsided.estimators.features import renewed_scale
+from lopsided.estimators.state.files import from_bytes, packed, to_bytes, unpacked
 from lopsided.metrics import auroc
 
 pytestmark = pytest.mark.filterwarnings("ignore::lopsided.estimators.base.classifier.CommonClassWarning")
@@ -53,12 +54,13 @@ def test_batches_pieces_and_single_examples_are_the_same_bit_for_bit(options):
 @options
 def test_a_score_depends_on_earlier_rows_only(options):
     X, y = stream(700)
-    scores = ranker(**options).progressive_scores(X, y)
+    scores = ranker(pos_label=1, **options).progressive_scores(X, y)
     for t in (5, 130, 201, 444):
         changed, labels = X.copy(), y.copy()
         changed[t + 1 :] = 7.0
         labels[t:] = 1 - labels[t:]
-        assert np.array_equal(ranker(**options).progressive_scores(changed, labels)[: t + 1], scores[: t + 1])
+        again = ranker(pos_label=1, **options).progressive_scores(changed, labels)
+        assert np.array_equal(again[: t + 1], scores[: t + 1])
 
 
 def test_it_ranks_what_no_line_can_and_does_not_mind_scales():
@@ -98,6 +100,96 @@ def test_fit_ends_with_a_solution_and_solve_brings_one():
     assert not np.array_equal(once.coef_, fitted.coef_)
     assert np.array_equal(once.solve().coef_, fitted.coef_)
     assert to_bytes(once) == to_bytes(once.solve())
+
+
+# ---------------------------------------------------------------- features that leave their scale
+
+
+def growing(n, seed=0):
+    """All features grow tenfold after 300 rows; and the same stream as if they had been so large before."""
+    X, y = stream(n, seed)
+    grown = X * 10.0
+    return np.where(np.arange(n)[:, None] < 300, X, grown), grown, y
+
+
+def test_features_that_grow_after_the_start_cost_little():
+    X, grown, y = growing(4_000)
+    areas = [
+        auroc(y[2_000:], ranker(n_components=200, rescale=rescale).progressive_scores(rows, y)[2_000:])
+        for rows, rescale in ((grown, True), (X, True), (X, False))
+    ]
+    assert areas[1] > areas[0] - 0.02
+    assert areas[2] < areas[0] - 0.1
+
+
+@options
+def test_a_scale_that_holds_changes_nothing(options):
+    X, y = stream(900)
+    kept, held = ranker(**options), ranker(rescale=False, **options)
+    assert np.array_equal(kept.progressive_scores(X, y), held.progressive_scores(X, y))
+    assert np.array_equal(kept.coef_, held.coef_)
+
+
+@options
+def test_renewals_are_the_same_in_batches_one_by_one_and_after_a_pause(options):
+    X, _, y = growing(900)
+    whole, pieces = ranker(**options), ranker(**options)
+    scores = whole.progressive_scores(X, y)
+    assert (whole.scale_[1] > 5 * X[:200].std(axis=0)).all()
+    assert np.array_equal(pieces.progressive_scores(X[:395], y[:395]), scores[:395])
+    for t in range(395, 410):
+        assert pieces.score_one(X[t]) == scores[t]
+        pieces.learn_one(X[t], y[t])
+        pieces = from_bytes(to_bytes(pieces))
+    assert np.array_equal(pieces.progressive_scores(X[410:], y[410:]), scores[410:])
+    assert to_bytes(pieces) == to_bytes(whole)
+
+
+def test_a_sample_stands_for_the_rows_of_a_longer_stream(monkeypatch):
+    monkeypatch.setattr(renewed_scale, "_NEGATIVES", 200)
+    monkeypatch.setattr(renewed_scale, "_POSITIVES", 50)
+    X, _, y = growing(3_300)
+    X[300:1_600] /= 10.0  # so that it is the look at 3,200 rows that finds the change
+    learner = ranker().partial_fit(X, y)
+    assert (learner.scale_[1] > 5 * stream(200)[0].std(axis=0)).all()
+    learner._add_block()
+    assert learner._moments_by_fade[0].totals == pytest.approx([y.sum(), 3_300 - y.sum()], rel=1e-12)
+    assert [len(sample.heap) for sample in learner._renewal[:2]] == [50, 200]
+    assert auroc(y[1_600:], learner.solve().decision_function(X[1_600:])) > 0.8
+
+
+def test_siblings_and_models_that_absorbed_hold_their_scale():
+    X, grown, y = growing(1_800)
+    learner = ranker().partial_fit(X[:300], y[:300])
+    scale, sibling = learner.scale_, learner.sibling()
+    sibling.partial_fit(X[300:], y[300:])
+    assert np.array_equal(sibling.scale_, scale)
+    learner.absorb(sibling).partial_fit(grown, y)
+    assert np.array_equal(learner.scale_, scale)
+    renewed = ranker().partial_fit(X, y)
+    with pytest.raises(ValueError, match="must have the same scale"):
+        renewed.absorb(sibling)
+
+
+def test_rows_that_are_very_wide_hold_their_scale_and_are_not_kept():
+    rows = sp.random_array((450, 2_049), density=0.01, rng=np.random.default_rng(0), format="csr")
+    wide, held = (lp.FourierRanker(20, warm_up=20, rescale=r, random_state=0) for r in (True, False))
+    for learner in (wide, held):
+        learner.partial_fit(rows, np.arange(450) % 5 == 0)
+    assert wide.nbytes_ == held.nbytes_ and np.array_equal(wide.coef_, held.coef_)
+
+
+def test_a_file_without_kept_rows_holds_its_scale():
+    X, _, y = growing(1_000)
+    learner = ranker(rescale=False).partial_fit(X[:300], y[:300])
+    arrays, description = packed(learner)
+    for name in ("rescale", "sparse_directions"):  # as versions wrote it that knew neither
+        del description["parameters"][name]
+    old = unpacked(description, arrays)
+    assert old.sparse_directions == 0.0
+    scores = old.progressive_scores(X[300:], y[300:])
+    assert np.array_equal(scores, learner.progressive_scores(X[300:], y[300:]))
+    assert np.array_equal(old.scale_, learner.scale_)
 
 
 # ---------------------------------------------------------------- models add up
@@ -212,7 +304,7 @@ def test_memory_of_the_default_is_what_the_docstring_says():
     X = np.random.default_rng(0).standard_normal((2, 20))
     learner = lp.FourierRanker().partial_fit(X, [0, 1])
     P = 420
-    said = 16 * P**2 + 8 * (64 * P + 200 * 20 + 20 * 200)
+    said = 16 * P**2 + 8 * (64 * P + 200 * 20 + 20 * 200) + 20_480 * (20 + 5)
     assert said < learner.nbytes_ < 1.02 * said
 
 
@@ -254,6 +346,20 @@ def test_a_class_that_has_faded_away_leaves_the_last_ranking():
     for _ in range(4):
         learner.partial_fit(X[negatives], y[negatives])
     assert np.isfinite(learner.coef_).all() and learner.coef_.any()
+
+
+def test_sparse_directions_find_a_feature_among_many_that_say_nothing():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((4_000, 30))
+    y = (np.abs(X[:, 0]) < 0.1).astype(int)  # a narrow band of one feature
+    by_share = {}
+    for share in (0.0, 0.5):
+        learner = ranker(n_components=200, sparse_directions=share)
+        by_share[share] = auroc(y[2_000:], learner.progressive_scores(X, y)[2_000:])
+        seen = np.count_nonzero(learner.directions_, axis=0)
+        assert (seen < 30).sum() == 100 * share and set(seen) <= {1, 2, 3, 30}
+    assert by_share[0.5] > by_share[0.0] + 0.1
+    assert to_bytes(from_bytes(to_bytes(learner))) == to_bytes(learner)
 
 
 def test_one_bandwidth_may_be_a_number():

@@ -87,21 +87,30 @@ class FourierRanker:
         linear=0.1,
         focus=0.0,
         warm_up=200,
+        rescale=True,
+        sparse=0.0,
         seed=0,
     ):
         H = n_components // 2
-        normals = np.random.default_rng(seed).standard_normal((n_features, H))
-        parts = np.array_split(range(H), len(bandwidths))
-        widths = np.concatenate([np.full(len(part), c) for c, part in zip(bandwidths, parts, strict=True)])
-        self.directions = normals * np.sqrt(2 * widths / n_features)
+        rng = np.random.default_rng(seed)
+        self.directions = rng.standard_normal((n_features, H))
+        lots = rng.random((n_features, H)) if sparse > 0 else None
+        for bandwidth, part in zip(bandwidths, np.array_split(range(H), len(bandwidths)), strict=True):
+            for place, i in enumerate(part):
+                seen = list(range(n_features))
+                if place < int(sparse * len(part)):  # it sees one, two or three features, by lot
+                    seen = sorted(seen, key=lambda j, i=i: lots[j, i])[: place % 3 + 1]
+                self.directions[[j for j in range(n_features) if j not in seen], i] = 0.0
+                self.directions[:, i] *= math.sqrt(2 * bandwidth / len(seen))
         self.linear = linear if n_features <= n_components else 0.0
-        self.refresh, self.focus, self.warm_up = refresh, focus, warm_up
+        self.refresh, self.focus, self.warm_up, self.rescale = refresh, focus, warm_up, rescale
         self.variants = [(fade, ridge) for fade in fades for ridge in regularizations]
         self.solutions = [None] * len(self.variants)
         self.areas = [AUROC(fade=measure_fade) for _ in self.variants]
         self.chances = np.full(len(self.variants), 1 / len(self.variants))
         self.rows, self.signs, self.weights = [], [], []
         self.since, self.centre, self.spread = 0, None, None
+        self.looked, self.renewals = warm_up, 0
 
     def z(self, x):
         s = np.clip((x - self.centre) / self.spread, -10, 10)
@@ -132,6 +141,22 @@ class FourierRanker:
         eager = self.refresh is None and y > 0 and positives <= 20
         if due or eager or len(self.rows) == self.warm_up:
             self.solve()
+        if self.rescale and len(self.rows) >= max(400, 2 * self.looked):
+            self.look()
+
+    def look(self):
+        """Features that have left their scale since the last look get that of the rows since then."""
+        recent = np.array(self.rows[self.looked :])
+        self.looked = len(self.rows)
+        s = np.clip((recent - self.centre) / self.spread, -10, 10)
+        means, deviations = s.mean(axis=0), s.std(axis=0)
+        left = (deviations > 1.5) | (deviations < 1 / 1.5) | (np.abs(means) > 0.5)
+        left &= recent.max(axis=0) > recent.min(axis=0)
+        if left.any():
+            self.renewals += 1
+            self.centre = np.where(left, recent.mean(axis=0), self.centre)
+            self.spread = np.where(left, recent.std(axis=0), self.spread)
+            self.solve()
 
     def judge(self, y, given):
         for area, score in zip(self.areas, given, strict=True):
@@ -142,9 +167,10 @@ class FourierRanker:
 
     def solve(self):
         self.since = 0
-        first = np.array(self.rows[: self.warm_up])
-        self.centre, deviation = first.mean(axis=0), first.std(axis=0)
-        self.spread = np.where(deviation > 0, deviation, 1.0)
+        if not self.renewals:
+            first = np.array(self.rows[: self.warm_up])
+            self.centre, deviation = first.mean(axis=0), first.std(axis=0)
+            self.spread = np.where(deviation > 0, deviation, 1.0)
         if len(set(self.signs)) < 2:
             return
         Z, signs = np.array([self.z(x) for x in self.rows]), np.array(self.signs)

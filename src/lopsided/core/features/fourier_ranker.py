@@ -18,6 +18,7 @@ import numpy as np
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 from lopsided.core.arithmetic.trigonometry import waves
 from lopsided.core.features.fourier import add_products, dot
+from lopsided.core.features.renewal import HELD, LOOK_DUE, Renewal, keep_row, note_spread, say_whether_to_look
 from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.experts import CHANCE, Experts, ExpertsPlan, judge
 from lopsided.core.measures.score_keys import sigmoid
@@ -31,12 +32,16 @@ CLIP = 10.0  # deviations from the mean beyond which a feature counts as that fa
 
 
 class RankerPlan(NamedTuple):
-    """The parameters as numbers: a solution after so many examples, and after each of the first positives."""
+    """The parameters as numbers: a solution after so many examples, and after each of the first positives.
+
+    `fade` is that of the rows which are kept for another scale.
+    """
 
     refresh: int
     eager: int
     linear: float
     focus: float
+    fade: float
 
 
 class RankerState(NamedTuple):
@@ -60,12 +65,13 @@ class RankerState(NamedTuple):
 
 
 class RankerScratch(NamedTuple):
-    """Scratch: a standardised row, its angles, z of a row that is only scored, and a score a variant."""
+    """Scratch: a standardised row, its angles, z of a row that is only scored, a score a variant, a row as it came."""
 
     row: Floats
     angles: Floats
     z: Floats
     given: Floats
+    x: Floats
 
 
 def empty_ranker_state(
@@ -93,7 +99,8 @@ def empty_ranker_scratch(state: RankerState) -> RankerScratch:
     """Scratch for rows of this state."""
     n_features, n_directions = state.directions.shape
     variants, length = state.weights.shape
-    return RankerScratch(np.zeros(n_features), np.zeros(n_directions), np.zeros(length), np.zeros(variants))
+    sizes = (n_features, n_directions, length, variants, n_features)
+    return RankerScratch(*(np.zeros(size) for size in sizes))
 
 
 @compiled
@@ -156,6 +163,7 @@ def score_of(state: RankerState, experts: Experts, z: Floats, given: Floats) -> 
 @compiled
 def ranker_run(
     state: RankerState,
+    renewal: Renewal,
     experts: Experts,
     plan: RankerPlan,
     experts_plan: ExpertsPlan,
@@ -189,9 +197,14 @@ def ranker_run(
             # Negatives score -1/2 on average, and positives 1/2.
             weight *= 2.0 * sigmoid(plan.focus * (score + 0.5))
         put_away(state, rows, t, y, weight)
+        if not renewal.tally[HELD]:
+            keep_row(renewal, rows, t, y, weight, plan.fade, tally[SEEN] - 1, work.x)
+            if tally[FIXED]:
+                note_spread(renewal, state.scale[CENTRE], work.x, work.row)
+                say_whether_to_look(renewal, tally[SEEN])
         if _is_solution_due(tally, plan, y, state.first_signs.size):
             tally[DUE] = 1
-        if tally[DUE] or tally[WAITING] == state.block_signs.size:
+        if tally[DUE] or tally[WAITING] == state.block_signs.size or renewal.tally[LOOK_DUE]:
             return t + 1
     return stop
 

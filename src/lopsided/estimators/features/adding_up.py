@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from lopsided.core.features.fourier_ranker import DRAWN, FIXED, POSITIVES, SEEN, RankerPlan
+from lopsided.core.features.renewal import Renewal
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
@@ -19,6 +20,7 @@ class AddsUp(CompiledLearner):
     """A ranker by class moments, which are sums: those of two models that measure alike can be added."""
 
     _state: Any
+    _renewal: Renewal
     _plan: RankerPlan
     _experts: Any
     _experts_plan: Any
@@ -33,8 +35,16 @@ class AddsUp(CompiledLearner):
         """Bring the weights up to date with the moments."""
         raise NotImplementedError
 
+    def _hold_scale(self) -> None:
+        """Keep the present scale for good, and no rows."""
+        raise NotImplementedError
+
     def sibling(self) -> Self:
-        """An empty model with the same directions and the same fixed scale, to learn from another part of a stream."""
+        """An empty model with the same directions and the same scale, to learn from another part of a stream.
+
+        Its scale is held for good, whatever `rescale` says. If this model may leave its scale before it is to
+        `absorb` the other one, make it with `rescale=False`.
+        """
         other = copy.deepcopy(self)
         self._check_scale("sibling", other)
         other._memory, other._recent = ScoreMemory(), RecentRows(other.n_features_in_)
@@ -44,6 +54,7 @@ class AddsUp(CompiledLearner):
         for array in (other._state.weights, other._state.offsets, other._state.tally):
             array[:] = 0
         other._state.tally[[DRAWN, FIXED]] = 1
+        other._hold_scale()
         other._unbind()
         return other
 
@@ -52,7 +63,8 @@ class AddsUp(CompiledLearner):
 
         The other one stays as it is. Both must have the same parameters, directions and fixed scale, as a model and
         its `sibling` have. With `fade` < 1 both are taken to end now; with `focus` > 0 the weights of examples are
-        those that each model gave them. What variants have achieved is not added: that of this model counts.
+        those that each model gave them. What variants have achieved is not added: that of this model counts. From
+        then on this model holds its scale, because the rows that it kept do not stand for those of the other.
         """
         if not isinstance(other, AddsUp):
             raise ValueError(f"The 'other' parameter of absorb must be a FourierRanker. Got {type(other).__name__}.")
@@ -69,6 +81,7 @@ class AddsUp(CompiledLearner):
                     )
             other._add_block()
             self._add_block()
+            self._hold_scale()
             for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
                 memory.add(more)
             self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]

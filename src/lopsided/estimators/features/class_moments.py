@@ -40,8 +40,20 @@ class ClassMoments:
     def add_block(self, Z: Floats, signs: Floats, weights: Floats) -> None:
         """Add examples in their order, a row of Z each."""
         n = signs.size
-        left = self.fade**n
-        weights = weights * self.fade ** np.arange(n - 1.0, -1.0, -1.0)
+        self._add(Z, signs, weights * self.fade ** np.arange(n - 1.0, -1.0, -1.0), self.fade**n)
+
+    def replace(self, Z: Floats, signs: Floats, weights: Floats) -> None:
+        """Let these examples stand for all so far: each class weighs what it weighed."""
+        totals = self.totals.copy()
+        self.clear()
+        weights = weights.copy()
+        for c, own in enumerate((signs > 0.0, signs < 0.0)):
+            if own.any() and weights[own].sum() > 0.0:
+                weights[own] *= totals[c] / weights[own].sum()
+        self._add(Z, signs, weights, 1.0)
+
+    def _add(self, Z: Floats, signs: Floats, weights: Floats, left: float) -> None:
+        """Add examples to what is left of the older ones."""
         self.totals *= left
         self.sums *= left
         for c, own in enumerate((signs > 0.0, signs < 0.0)):

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats
-from lopsided.core.sampling.priority import KEPT, Sample, fill_counts
+from lopsided.core.sampling.priority import KEPT
 from lopsided.core.trees.binning import MOST_BINS, binned
 from lopsided.core.trees.forest import Forest, clear_forest, copy_forest, empty_forest
 from lopsided.core.trees.growing import Sampled, TreePlan, empty_growth, grow_tree
 from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
+from lopsided.estimators.state.samples import counts_of
 
 N_TREES = 100
 DEFAULT_TREES = TreePlan(n_leaves=16, ridge=1.0, least_rows=5, rate=0.1)
@@ -123,13 +124,6 @@ class Booster:
 
 def _has_both(trees: SampledForest) -> bool:
     return min(int(trees.positives.tally[KEPT]), int(trees.negatives.tally[KEPT])) >= 2
-
-
-def counts_of(sample: Sample) -> Floats:
-    """How many rows of the stream each kept row stands for."""
-    counts = np.empty(int(sample.tally[KEPT]))
-    fill_counts(sample, counts)
-    return counts
 
 
 def balanced(positives: Floats, negatives: Floats) -> tuple[Floats, Floats]:

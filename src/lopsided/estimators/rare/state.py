@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.features.fourier_ranker import DRAWN, DUE, FIXED, SPREAD
@@ -12,11 +11,11 @@ from lopsided.core.features.fourier_ranker import KEPT as FIRST_ROWS
 from lopsided.core.features.fourier_ranker import WAITING as IN_BLOCK
 from lopsided.core.measures.drift_gate import LIMIT, RING
 from lopsided.core.rare.step import RareState
-from lopsided.core.sampling.priority import GROWTH, KEPT, Sample
 from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.rare.booster import Booster, check_forest
 from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
+from lopsided.estimators.state.samples import check_sample
 
 
 def rare_arrays(
@@ -61,18 +60,3 @@ def check_trees(name: str, trees: SampledForest, n_features: int) -> None:
     check_sample(f"{name}.positives", trees.positives)
     check_sample(f"{name}.negatives", trees.negatives)
     check_forest(f"{name}.forest", trees.forest, n_features)
-
-
-def check_sample(name: str, sample: Sample) -> None:
-    """Refuse a sample whose heap leads outside of it, or whose numbers cannot be."""
-    size = sample.heap.size
-    in_range(f"{name}.tally", sample.tally, 0, (size, 2**62))
-    kept = int(sample.tally[KEPT])
-    slots = np.sort(sample.heap[:kept])
-    if not (np.array_equal(slots, np.arange(kept)) and (sample.importances[:kept] > 0.0).all()) or not (
-        sample.levels[GROWTH] > 0.0
-    ):
-        raise ModelFileError(
-            f"The arrays '{name}' of the model file must hold every kept row once, with importances > 0. "
-            "Got others: the file is damaged."
-        )

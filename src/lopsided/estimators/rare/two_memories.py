@@ -40,8 +40,9 @@ from lopsided.core.rare.step import (
 from lopsided.core.sampling.priority import Sample, adopt
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.rare.booster import Booster, counts_of
+from lopsided.estimators.rare.booster import Booster
 from lopsided.estimators.rare.memories import LongMemory, Memory, ShortMemory, Singles
+from lopsided.estimators.state.samples import counts_of
 
 LONG_RIDGES, SHORT_RIDGES = (0.1, 0.01, 0.001, 0.0001), (0.1, 0.01)
 _RIDGE_OF_FOCUS = 0.01
