@@ -203,3 +203,15 @@ def test_shells_can_complete(lopsided, shell):
 def test_completion_answers(installed):
     done = installed(_LOPSIDED_COMPLETE="bash_complete", COMP_WORDS="lopsided ins", COMP_CWORD="1")
     assert done.stdout == "plain,inspect\n"
+
+
+def test_the_parts_of_a_learner_for_rare_events_are_told(lopsided, tmp_path):
+    saved(tmp_path / "m", lp.RareEventClassifier(sample_size=100, n_components=8, pos_label="bad", random_state=0))
+    assert said(lopsided, "inspect", "m")["anatomy"]["trees"] == 100
+    assert "which count" in lopsided("inspect", "m").stdout
+    row = json.dumps({"amount": 17.5, "country": "NO"})
+    done = lopsided("explain", "m", row)
+    assert "parts say    ranker " in done.stdout and done.stdout.count("most like ") == 3
+    told = said(lopsided, "explain", "m", row)
+    assert set(told["says"]) == {"ranker", "short", "trees", "blend", "score"}
+    assert all(part["as_it_came"] and set(part["columns"]) == {"amount", "country"} for part in told["nearest"])

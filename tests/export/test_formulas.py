@@ -12,6 +12,7 @@ from lopsided.estimators import registry
 from lopsided.export import largest_difference, to_onnx
 
 STREAM = four_clusters(40, 160, random_state=2)
+RARE = {"n_components": 20, "sample_size": 200, "random_state": 0}
 FOURIER = {"n_components": 40, "warm_up": 50, "random_state": 0}
 
 
@@ -33,6 +34,10 @@ def pool(combine):
 MODELS = {
     "FourierRanker": lambda: lp.FourierRanker(regularization="auto", focus=6.0, **FOURIER),
     "FourierRanker without a linear part": lambda: lp.FourierRanker(linear=0.0, **FOURIER),
+    "RareEventClassifier": lambda: lp.RareEventClassifier(**RARE),
+    "RareEventClassifier that never forgets": lambda: lp.RareEventClassifier(forget="never", threshold="zero", **RARE),
+    "BoostedSample": lambda: lp.BoostedSample(sample_size=200, n_trees=10, random_state=0),
+    "scaled RareEventClassifier": lambda: lp.StreamPipeline(lp.OnlineScaler(), lp.RareEventClassifier(**RARE)),
     "FOGD": lambda: lp.FOGD(gamma=20.0, n_components=40, random_state=0),
     "weighted pool": lambda: pool("weighted"),
     "best of a pool": lambda: pool("best"),
@@ -60,7 +65,13 @@ def test_two_runtimes_give_the_scores_of_the_model(name):
 
 
 @pytest.mark.parametrize(
-    "learner", [lp.FourierRanker(**FOURIER), lp.ExpertPool([lp.KOIL(), lp.FourierRanker(**FOURIER)])]
+    "learner",
+    [
+        lp.FourierRanker(**FOURIER),
+        lp.ExpertPool([lp.KOIL(), lp.FourierRanker(**FOURIER)]),
+        lp.ExpertPool([lp.BoostedSample(sample_size=200, random_state=0), lp.RareEventClassifier(**RARE)]),
+        lp.RareEventClassifier(**RARE),
+    ],
 )
 def test_tables_with_gaps_around_them(learner):
     frame = pd.DataFrame({"amount": 100.0 * STREAM.X[:, 0], "age": STREAM.X[:, 1], "country": ["NO", "SE"] * 100})
@@ -68,6 +79,47 @@ def test_tables_with_gaps_around_them(learner):
     model = lp.TablePipeline(infer_schema(frame), learner=learner).fit(frame, STREAM.y)
     score, _ = run(to_onnx(model), model.encoded(frame))
     np.testing.assert_allclose(score, model.decision_function(frame), atol=1e-5)
+
+
+def with_gaps(n_rows, seed):
+    """Two classes in four columns, where it counts whether a value is there, and many values lie on thresholds."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n_rows, 4)).round(1), rng.random(n_rows) < 0.1
+    X[:, 0] += 2.0 * y
+    X[rng.random(X.shape) < np.where(y, 0.4, 0.1)[:, None]] = np.nan
+    return X, y.astype(int)
+
+
+@pytest.mark.parametrize("learner", [lp.RareEventClassifier(**RARE), lp.BoostedSample(sample_size=200, random_state=0)])
+def test_missing_values_and_values_on_thresholds_go_the_way_of_the_model(learner):
+    X, y = with_gaps(1_500, seed=1)
+    model = learner.fit(X, y)
+    thresholds = model.forest_.thresholds[model.forest_.features == 0]
+    assert (thresholds < -1e150).any()  # one that parts what is missing from all numbers
+    thresholds = thresholds[thresholds > -1e150]
+    on_edges = np.zeros((thresholds.size, 4))
+    on_edges[:, 0] = thresholds  # the largest number that goes left
+    just_above = on_edges.copy()
+    just_above[:, 0] = np.nextafter(thresholds, np.inf)
+    rows = np.concatenate([X, on_edges, just_above, np.full((1, 4), np.nan)])
+    content = to_onnx(model)
+    assert largest_difference(content, model, rows) < 1e-9
+    score, probability = run(content, rows)
+    np.testing.assert_allclose(score, model.decision_function(rows), atol=1e-5)
+    np.testing.assert_allclose(probability, model.predict_proba(rows)[:, 1], atol=1e-5)
+
+
+def test_the_short_memory_and_a_start_without_trees_are_exported():
+    X, y = with_gaps(3_000, seed=2)
+    y[1_500:] = 1 - y[1_500:]  # the classes change places
+    drifted, young = lp.RareEventClassifier(**RARE), lp.BoostedSample(sample_size=200, random_state=0)
+    drifted.partial_fit(X[:1_700], y[:1_700], classes=[0, 1])
+    assert 0.01 < drifted.short_share_ < 0.99
+    young.partial_fit(X[:20], y[:20], classes=[0, 1])
+    assert young.n_trees_ == 0
+    for model in (drifted, young):
+        score, _ = run(to_onnx(model), X)
+        np.testing.assert_allclose(score, model.decision_function(X), atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore::lopsided.DivergenceWarning")

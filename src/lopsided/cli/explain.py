@@ -85,6 +85,8 @@ def _lines(explanation: Explanation, top: int) -> list[str]:
     terms, amount = explanation.rest(top)
     if terms:
         lines.append(f"{amount:+12.6f}   {terms:,} smaller term{'s' * (terms > 1)} together")
+    if explanation.says:
+        lines.append("parts say    " + ", ".join(f"{name} {said:+.4f}" for name, said in explanation.says.items()))
     lines += [f"most like    {part.times:.4f} {_example(part, explanation)}" for part in explanation.nearest]
     return lines
 

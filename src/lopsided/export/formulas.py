@@ -21,6 +21,8 @@ from lopsided.estimators.kernel.multikernel_koil import MultiKernelKOIL
 from lopsided.estimators.kernel.voting import VotingLearner
 from lopsided.estimators.linear.bagging import ResamplingBagging
 from lopsided.estimators.linear.classifiers import OFO
+from lopsided.estimators.rare.boosted_sample import BoostedSample
+from lopsided.estimators.rare.rare_event import RareEventClassifier
 from lopsided.inspection import KernelSum, ScoreForm, kernel_sums_of, linear_score_of, score_form_of
 from lopsided.kernels import Gaussian, Kernel, Normalized, Polynomial, Sum
 
@@ -78,7 +80,7 @@ def _form(graph: Graph, form: ScoreForm, rows: str) -> str:
 
 
 def _zeros(graph: Graph, rows: str) -> str:
-    return graph.add("ReduceSum", _times(graph, rows, 0.0), graph.constant(np.array([1])), keepdims=0)
+    return graph.add("Expand", graph.constant(0.0), graph.add("Shape", rows, start=0, end=1))
 
 
 def _kernel_sum(graph: Graph, kept: KernelSum, rows: str) -> str:
@@ -152,14 +154,73 @@ def _descent_on_waves(graph: Graph, learner: Any, rows: str) -> str:
     return _waves(graph, rows, learner.directions_, learner.coef_[0])
 
 
-def _fourier_ranker(graph: Graph, learner: Any, rows: str) -> str:
+def _standardised(graph: Graph, learner: Any, rows: str) -> str:
+    """On the scale of a ranker, within its limits; what is missing is at its mean."""
     centre, spread = learner.scale_
     clip = learner.farthest_
     scaled = graph.add("Div", graph.add("Sub", rows, graph.constant(centre)), graph.constant(spread))
-    scaled = graph.add("Clip", scaled, graph.constant(-clip), graph.constant(clip))
-    waves = _waves(graph, scaled, learner.directions_, learner.coef_[0])
-    linear = graph.add("MatMul", scaled, graph.constant(learner.linear_coef_))
-    return _plus(graph, graph.add("Add", waves, linear), float(learner.intercept_[0]))
+    known = graph.add("Clip", scaled, graph.constant(-clip), graph.constant(clip))
+    return graph.add("Where", graph.add("IsNaN", scaled), graph.constant(0.0), known)
+
+
+def _ranked(graph: Graph, learner: Any, rows: str, weights: Floats, linear: Floats) -> str:
+    """Weights times z of a row: waves, and the features as far as they count; a column for each column of weights."""
+    scaled = _standardised(graph, learner, rows)
+    waves = _waves(graph, scaled, learner.directions_, weights)
+    return graph.add("Add", waves, graph.add("MatMul", scaled, graph.constant(linear)))
+
+
+def _fourier_ranker(graph: Graph, learner: Any, rows: str) -> str:
+    ranked = _ranked(graph, learner, rows, learner.coef_[0], learner.linear_coef_)
+    return _plus(graph, ranked, float(learner.intercept_[0]))
+
+
+def _rare_event(graph: Graph, learner: Any, rows: str) -> str:
+    """(1 - p) ((1 - b) f + b tanh(g / 8)) + p f_s, with f and f_s averages over ridges."""
+    p, b = learner.short_share_, learner.trees_share_
+    limit = learner.largest_score_
+    ranked = _plus(graph, _ranked(graph, learner, rows, learner.coef_.T, learner.linear_coef_.T), learner.intercept_)
+    ranked = graph.add("Clip", ranked, graph.constant(-limit), graph.constant(limit))
+    shares = np.array([(1.0 - p) * (1.0 - b), p]) @ learner.ridge_shares_
+    trees = graph.add("Tanh", _times(graph, _trees(graph, learner, rows), 1.0 / learner.squeeze_))
+    return graph.sum_of([graph.add("MatMul", ranked, graph.constant(shares)), _times(graph, trees, (1.0 - p) * b)])
+
+
+def _trees(graph: Graph, learner: Any, rows: str) -> str:
+    """The sum of the leaves that a row ends in, all trees side by side, a level at a time.
+
+    These are the comparisons of the model, in float64: operators for trees compare or add in float32 in some runtimes,
+    and then rows near a threshold go another way. No comparison with NaN is true: what is missing goes left.
+    """
+    forest = learner.forest_
+    n_trees, n_nodes = forest.features.shape
+    if not n_trees:
+        return _plus(graph, _zeros(graph, rows), float(forest.levels[0]))
+    is_leaf, roots = forest.features < 0, n_nodes * np.arange(n_trees)[:, None]
+    # A leaf leads to itself: nothing is larger than infinity.
+    left = graph.constant((np.where(is_leaf, np.arange(n_nodes), forest.left) + roots).ravel())
+    features = graph.constant(np.where(is_leaf, 0, forest.features).astype(np.int64).ravel())
+    thresholds = graph.constant(np.where(is_leaf, np.inf, forest.thresholds).ravel())
+    one = graph.constant(np.array([1]))
+    shape = graph.add("Concat", graph.add("Shape", rows, start=0, end=1), one, axis=0)
+    node = graph.add("Expand", graph.constant(roots.T), shape)
+    for _ in range(_depth(forest)):
+        value = graph.add("GatherElements", rows, graph.add("Gather", features, node), axis=1)
+        is_above = graph.add("Greater", value, graph.add("Gather", thresholds, node))
+        below = graph.add("Gather", left, node)
+        node = graph.add("Where", is_above, graph.add("Add", below, one), below)
+    leaves = graph.add("Gather", graph.constant(forest.values.ravel()), node)
+    return _plus(graph, graph.add("ReduceSum", leaves, one, keepdims=0), float(forest.levels[0]))
+
+
+def _depth(forest: Any) -> int:
+    """The most steps from a root to a leaf; children come after their parents."""
+    steps, trees = np.zeros(forest.features.shape, dtype=np.int64), np.arange(len(forest.features))
+    for node in range(steps.shape[1]):
+        inner = trees[forest.features[:, node] >= 0]
+        for side in range(2):
+            steps[inner, forest.left[inner, node] + side] = steps[inner, node] + 1
+    return int(steps.max())
 
 
 def _pool(graph: Graph, pool: Any, rows: str) -> str | None:
@@ -180,6 +241,8 @@ def _pool(graph: Graph, pool: Any, rows: str) -> str | None:
 _FORMULAS: dict[type, Callable[[Graph, Any, str], str | None]] = {
     ExpertPool: _pool,
     FourierRanker: _fourier_ranker,
+    RareEventClassifier: _rare_event,
+    BoostedSample: _trees,
     FOGD: _descent_on_waves,
     MultiKernelKOIL: _several_kernels,
     VotingLearner: _votes,

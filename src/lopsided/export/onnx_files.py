@@ -67,4 +67,7 @@ def rows_to_compare(model: Any) -> npt.NDArray[np.float64]:
     if hasattr(model, "unscaled"):
         return np.nan_to_num(model.unscaled(rows))
     centre, spread = getattr(model, "scale_", (model.typical_row_, 1.0))
-    return np.asarray(centre + spread * rows)
+    rows = np.asarray(centre + spread * rows)
+    if getattr(model, "takes_missing", False):
+        rows[1::3, rng.integers(rows.shape[1])] = np.nan
+    return rows

@@ -43,6 +43,8 @@ class ModelDescription:
     members : of a pool: each with its learner, weight, and what it has achieved by measure.
     largest_vectors, largest_weights : the examples (weight, columns, the number of the row, its id if there is one) and
         features (feature, weight) that count most.
+    anatomy : of a learner for rare events: rows of its sample by class, trees, what trees, the short memory and each
+        ridge count, and how often it has begun anew; None for others.
     memory : memory that the model holds.
     """
 
@@ -69,6 +71,7 @@ class ModelDescription:
     members: list[dict[str, Any]] = field(default_factory=list)
     largest_vectors: list[dict[str, Any]] = field(default_factory=list)
     largest_weights: list[dict[str, Any]] = field(default_factory=list)
+    anatomy: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As one JSON object."""
@@ -110,7 +113,7 @@ class ModelDescription:
             entries.append(("support", f"{self.n_support:,} vectors{budget}"))
         if self.kernel_weights is not None and not self.members:
             entries.append(("weights", ", ".join(f"{weight:.3f}" for weight in self.kernel_weights)))
-        return entries
+        return entries if self.anatomy is None else entries + _anatomy_in_words(self.anatomy)
 
 
 def describe(model: Any, *, top: int = 5) -> ModelDescription:
@@ -169,6 +172,7 @@ def describe(model: Any, *, top: int = 5) -> ModelDescription:
         members=_members(learner) if isinstance(learner, ExpertPool) else [],
         largest_vectors=sorted(vectors, key=lambda vector: -abs(vector["weight"]))[:top],
         largest_weights=[{"feature": name, "weight": float(weight)} for name, weight in weights if weight],
+        anatomy=getattr(learner, "anatomy_", None),
     )
 
 
@@ -218,6 +222,18 @@ def _vector_in_words(vector: dict[str, Any]) -> str:
         return f"on the present scale about {words}"
     name = f"{vector['id']}: " if "id" in vector else f"row {vector['row']:,}: " if vector["row"] else ""
     return name + words
+
+
+def _anatomy_in_words(anatomy: dict[str, Any]) -> list[tuple[str, str]]:
+    sampled = f"{anatomy['sampled_positives']:,} rows of the positive label, {anatomy['sampled_negatives']:,} others"
+    entries = [("sample", sampled), ("trees", f"{anatomy['trees']:,}")]
+    if "trees_share" not in anatomy:
+        return entries
+    entries[1] = ("trees", f"{anatomy['trees']:,}, which count {anatomy['trees_share']:.1%} beside the ranker")
+    ridges = ", ".join(f"{share:.3f} with ridge {ridge}" for ridge, share in anatomy["ridges"].items())
+    restarts = anatomy["restarts"]
+    short = f"counts {anatomy['short_share']:.1%}; it has taken over {restarts:,} time{'s' * (restarts != 1)}"
+    return [*entries, ("ranker", ridges), ("short", f"memory {short}")]
 
 
 def _members(pool: ExpertPool) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows
 from lopsided.estimators.compose.file_columns import encoded_rows
 from lopsided.estimators.compose.table_pipeline import TablePipeline
-from lopsided.inspection.anatomy import feature_names
+from lopsided.inspection.anatomy import feature_names, prepared_row
 from lopsided.inspection.terms import EXAMPLE, Part, Subject, in_order
 from lopsided.plain_values import plain_value
 
@@ -26,7 +26,8 @@ class Explanation:
 
     The amounts of the `parts` sum to the raw score; `score` is that less the `threshold`. `nearest` are the remembered
     examples of the positive label that the row is most like, where the parts are not examples themselves and the model
-    keeps some; they are no part of the sum.
+    keeps some; they are no part of the sum. `says` is what each part of a learner that is made of several says to the
+    row (`part_scores` of RareEventClassifier); empty for others.
     """
 
     score: float
@@ -37,6 +38,7 @@ class Explanation:
     negative: Any
     parts: tuple[Part, ...]
     nearest: tuple[Part, ...] = ()
+    says: dict[str, float] = field(default_factory=dict)
 
     def rest(self, top: int) -> tuple[int, float]:
         """How many terms there are after the first `top`, and what they sum to."""
@@ -55,6 +57,7 @@ class Explanation:
             "parts": [part.to_json(top) for part in self.parts[:top]],
             "rest": {"terms": terms, "amount": amount},
             "nearest": [part.to_json() for part in self.nearest],
+            "says": self.says,
         }
 
 
@@ -102,7 +105,16 @@ def explain(model: Any, X: Any, *, names: list[str] | None = None, by: str = "au
         model.negative_label_,
         in_order(parts),
         () if any(part.kind == EXAMPLE for part in parts) else subject.nearest(_NEAREST),
+        _what_parts_say(model, row),
     )
+
+
+def _what_parts_say(model: Any, row: Any) -> dict[str, float]:
+    learner = model.final_learner
+    if not hasattr(learner, "part_scores"):
+        return {}
+    given = learner.part_scores(prepared_row(model, row).view(EncodedRows))
+    return {name: float(scores[0]) for name, scores in given.items()}
 
 
 def _one_row(model: Any, X: Any) -> Any:

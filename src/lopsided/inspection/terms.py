@@ -191,7 +191,22 @@ class Subject:
                     key = part.row or str(part.columns)
                     if part.times > 0.0 and (key not in found or found[key].times < part.times):
                         found[key] = part
+            for part in self._nearest_sampled(models, row, top):
+                found[part.row or str(part.columns)] = part
         return tuple(sorted(found.values(), key=lambda part: -part.times)[:top])
+
+    def _nearest_sampled(self, models: Sequence[Any], row: Any, top: int) -> list[Part]:
+        """The likest of the latest positives in the sample of trees; they have no weight of their own."""
+        learner = models[-1].final_learner
+        if not hasattr(learner, "latest_positives_"):
+            return []
+        vectors, numbers = learner.latest_positives_
+        near, parts = learner.similarities(prepared_row(models[-1], row), vectors), []
+        for place in np.argsort(-near, kind="stable")[:top]:
+            example = example_of(models, vectors[place], int(numbers[place]) + 1, self.names)
+            part = Part(EXAMPLE, "like", 0.0, 0.0, float(near[place]), example.columns, True)
+            parts.append(replace(part, row=example.number, id=example.id, as_it_came=example.as_it_came))
+        return parts
 
 
 def _keepers(models: list[Any], row: Any) -> list[tuple[list[Any], Any]]:

@@ -41,8 +41,8 @@ from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, s
 BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees that are tried
 FOCUS = 6.0
 FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
-_SQUEEZE = 8.0
-_LARGEST_SCORE = 3.0
+SQUEEZE = 8.0
+LARGEST_SCORE = 3.0
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
 # makes young again, and restarts.
@@ -109,7 +109,7 @@ def fade_of(tally: Integers) -> float:
 
 @compiled
 def _within(score: float) -> float:
-    return min(max(score, -_LARGEST_SCORE), _LARGEST_SCORE)
+    return min(max(score, -LARGEST_SCORE), LARGEST_SCORE)
 
 
 @compiled
@@ -130,7 +130,7 @@ def answer_row(state: RareState, plan: RarePlan, rows: Rows, t: int, work: RareS
     if work.x.size:
         lay_out(rows, t, work.x)
         trees = forest_score(state.trees.forest, work.x)
-        squeezed = math.tanh(trees / _SQUEEZE)
+        squeezed = math.tanh(trees / SQUEEZE)
     for i in range(work.blended.size):
         work.blended[i] = (1.0 - BETAS[i]) * long + BETAS[i] * squeezed
     blend = mixed(state.blend, work.blended)

@@ -85,10 +85,7 @@ class AddsUp(CompiledLearner):
             for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
                 memory.add(more)
             self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
-            self._memory.seen = [mine + more for mine, more in zip(self._memory.seen, other._memory.seen, strict=True)]
-            if not self._recent.offered:
-                self._recent = other._recent
-            self._rate_cut = None
+            add_what_was_seen(self, other)
             self._solve()
         return self
 
@@ -110,3 +107,11 @@ class AddsUp(CompiledLearner):
                 f"A model of FourierRanker.{method} must have seen at least its warm_up, {model.warm_up} rows, which "
                 f"fix the scale of its features. Got {int(model._state.tally[SEEN])}."
             )
+
+
+def add_what_was_seen(model: Any, other: Any) -> None:
+    """Count the examples of a model that another has absorbed; what thresholds were made from stays its own."""
+    model._memory.seen = [mine + more for mine, more in zip(model._memory.seen, other._memory.seen, strict=True)]
+    if not model._recent.offered:
+        model._recent = other._recent
+    model._rate_cut = None

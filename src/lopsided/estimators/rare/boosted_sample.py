@@ -11,19 +11,19 @@ from lopsided.constraints import Constraint, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.geometry.points import Rows
-from lopsided.core.sampling.priority import KEPT, empty_sample
+from lopsided.core.sampling.priority import empty_sample
 from lopsided.core.trees.forest import MOST_LEAVES, empty_forest
 from lopsided.core.trees.growing import TreePlan
 from lopsided.core.trees.sampled_forest import ROWS, TREES_DUE, SampledForest, forest_run, forest_score_rows
-from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.rare.booster import Booster
+from lopsided.estimators.rare.merging import AddsSamples, empty_samples
 from lopsided.estimators.rare.state import check_trees
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled, taken
 
 _CELLS = 8_000_000  # numbers in the sample: with many features it holds fewer rows
 
 
-class BoostedSample(CompiledLearner):
+class BoostedSample(AddsSamples):
     """Learns boosted trees from a bounded sample of the stream; `sample_size` bounds it.
 
     For streams long enough for trees: single columns and thresholds that matter, many columns that do not, missing
@@ -180,14 +180,17 @@ class BoostedSample(CompiledLearner):
         self._booster.restore(arrays)
         self._unbind()
 
-    @property
-    def n_trees_(self) -> int:
-        """How many trees answer: none before the first fit."""
-        self._check_started()
-        return int(self._trees.forest.size[0])
+    def _sampled_forest(self) -> SampledForest:
+        return self._trees
 
-    @property
-    def sampled_rows_(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Which rows of the stream the sample holds, positives and negatives, counted from 0 (copies)."""
-        self._check_started()
-        return tuple(np.sort(part.numbers[: part.tally[KEPT]]) for part in self._trees[:2])  # type: ignore[return-value]
+    # ---------------------------------------------------------------- adding up
+
+    def _forget_everything(self) -> None:
+        empty_samples(self._trees.positives, self._trees.negatives)
+        self._tally[:] = 0
+        self._booster.fit_now(self._trees, 0)
+
+    def _take_in(self, other: Any) -> None:
+        self._tally[ROWS] += other._tally[ROWS]
+        self._merge_trees(other)
+        self._booster.fit_now(self._trees, int(self._tally[ROWS]))

@@ -44,6 +44,15 @@ class Memory:
         """The sums of products, in double precision."""
         return self.singles.astype(np.float64)
 
+    def take_in(self, other: Memory) -> None:
+        """Add what another memory of the same z holds, both as of now."""
+        self.totals += other.totals
+        self.sums += other.sums
+        self._add_grams(other)
+
+    def _add_grams(self, other: Memory) -> None:
+        self.singles += other.singles
+
     def add(self, Z: Singles, signs: Floats, weights: Floats, left: float = 1.0) -> None:
         """Add examples, a row of Z each, to what is `left` of the older ones."""
         self.totals *= left
@@ -108,6 +117,9 @@ class LongMemory(Memory):
         self.in_single[0] += signs.size
         if self.in_single[0] >= _ROWS_IN_SINGLE:
             self._settle()
+
+    def _add_grams(self, other: Memory) -> None:
+        self.grams()[:] += other.grams()
 
     def _settle(self) -> None:
         if self.in_single[0]:

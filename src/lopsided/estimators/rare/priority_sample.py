@@ -9,20 +9,9 @@ import numpy.typing as npt
 
 from lopsided.constraints import Constraint, anything, check_parameters, number, whole
 from lopsided.core.arithmetic.compiled import Floats
-from lopsided.core.sampling.priority import (
-    GROWTH,
-    KEPT,
-    SEEN,
-    TAU,
-    age,
-    clear_sample,
-    empty_sample,
-    fill_counts,
-    insert,
-    offer,
-    shrink,
-)
+from lopsided.core.sampling.priority import KEPT, SEEN, age, empty_sample, fill_counts, offer
 from lopsided.estimators.base.randomness import UniformStream
+from lopsided.estimators.rare.sample_union import merge_samples
 
 _CONSTRAINTS: dict[str, Constraint] = {
     "size": whole(1),
@@ -157,23 +146,5 @@ class PrioritySample:
                 f"The other sample of PrioritySample.merge must have {mine.rows.shape[1]} features. "
                 f"Got {theirs.rows.shape[1]}."
             )
-        if mine.levels[GROWTH] != 1.0:
-            shrink(mine, 1.0 / mine.levels[GROWTH])
-        factor = 1.0 / theirs.levels[GROWTH]
-        mine.levels[TAU] = max(mine.levels[TAU], theirs.levels[TAU] * factor)
-        kept = [
-            (float(sample.priorities[slot] * scale), float(sample.masses[slot] * scale), sample, slot)
-            for sample, scale in ((mine, 1.0), (theirs, factor))
-            for slot in range(int(sample.tally[KEPT]))
-        ]
-        seen = int(mine.tally[SEEN] + theirs.tally[SEEN])
-        merged = empty_sample(self.size, mine.rows.shape[1])
-        clear_sample(merged)
-        merged.levels[TAU] = mine.levels[TAU]
-        for priority, mass, sample, slot in kept:
-            insert(
-                merged, sample.rows[slot], mass, float(sample.importances[slot]), priority, int(sample.numbers[slot])
-            )
-        merged.tally[SEEN] = seen
-        self._sample = merged
+        merge_samples(mine, theirs)
         return self

@@ -18,7 +18,7 @@ from lopsided.core.features.fourier_ranker import (
     empty_ranker_state,
 )
 from lopsided.core.geometry.points import Rows
-from lopsided.core.measures.drift_gate import empty_gate, share_of_short
+from lopsided.core.measures.drift_gate import empty_gate
 from lopsided.core.measures.mixture import MixturePlan, empty_mixture
 from lopsided.core.rare.step import (
     BEAT_DUE,
@@ -34,7 +34,7 @@ from lopsided.core.rare.step import (
     rare_run,
     rare_score_rows,
 )
-from lopsided.core.sampling.priority import KEPT, empty_sample
+from lopsided.core.sampling.priority import empty_sample
 from lopsided.core.trees.forest import empty_forest
 from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.base import validation
@@ -42,8 +42,9 @@ from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.features.directions import draw_directions
 from lopsided.estimators.rare.booster import DEFAULT_TREES, N_TREES, Booster
 from lopsided.estimators.rare.memories import LongMemory, ShortMemory
+from lopsided.estimators.rare.merging import AddsRareEvents
 from lopsided.estimators.rare.state import rare_arrays, restored_state
-from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
+from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES
 
 _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
@@ -57,7 +58,7 @@ _PARTS = ("ranker", "short", "trees", "blend", "score")
 _CELLS = 8_000_000  # numbers in the sample: from 400 features on it holds fewer rows
 
 
-class RareEventClassifier(TwoMemories):
+class RareEventClassifier(AddsRareEvents):
     """Learns to rank rare events with nothing to tune: a second-order ranker and boosted trees, blended online.
 
     The one to begin with. A ranker in random Fourier features (as `FourierRanker`) is good from the first positives
@@ -288,31 +289,3 @@ class RareEventClassifier(TwoMemories):
             finally:
                 self._parts_out = np.zeros((0, len(_PARTS)))
                 self._unbind()
-
-    @property
-    def trees_share_(self) -> float:
-        """b: how much the trees count in the blend."""
-        self._check_started()
-        return float(self._state.blend.shares @ np.array(BETAS))
-
-    @property
-    def short_share_(self) -> float:
-        """p: how much the short memory counts in the answer; next to nothing while the long one ranks as well."""
-        self._check_started()
-        return float(share_of_short(self._state.gate)) if self._plan.forgets else 0.0
-
-    @property
-    def n_restarts_(self) -> int:
-        """How often the short memory has taken the place of the long one."""
-        self._check_started()
-        return int(self._state.tally[RESTARTS])
-
-    @property
-    def sampled_rows_(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Which rows of the stream the sample holds, positives and negatives, counted from 0 (copies)."""
-        self._check_started()
-        positives, negatives = self._state.trees.positives, self._state.trees.negatives
-        return (
-            np.sort(positives.numbers[: positives.tally[KEPT]]),
-            np.sort(negatives.numbers[: negatives.tally[KEPT]]),
-        )
