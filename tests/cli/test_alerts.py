@@ -194,7 +194,7 @@ def test_what_is_let_go_on_the_way_is_not_among_the_best(lopsided, model, rows, 
             ("evaluate", "pay.csv", "--time", "when", "--alerts", "9/day", "--per", "cart"),
             "must hold the column 'cart'",
         ),
-        (("evaluate", "pay.csv", "--threshold", "best"), "The 'threshold' parameter of FourierRanker must be"),
+        (("evaluate", "pay.csv", "--threshold", "best"), "The 'threshold' parameter of RareEventClassifier must be"),
         (("evaluate", "pay.csv", "--threshold", "f1", "--set", "threshold=zero"), "must not both be given"),
         (("evaluate", "pay.csv", "--learner", "b2rmk"), "must be one that learns row by row"),
         (("score", "m", "pay.csv", "--top", "5", "--per", "card"), "The option --per with --top must be minute, hour"),
@@ -247,9 +247,8 @@ def test_followed_rows_are_there_at_once(lopsided, model, payments_file, tmp_pat
 def test_what_is_taken_if_nothing_is_said(lopsided, payments_file):
     done = lopsided("evaluate", payments_file, "--label", "fraud", "--json")
     facts = json.loads(done.stdout)
-    assert (facts["learner"], facts["threshold"]) == ("FourierRanker", "f1")
-    assert (facts["parameters"]["regularization"], facts["parameters"]["focus"]) == ("auto", 6.0)
-    assert done.stderr.startswith("FourierRanker on pay.csv: ") and "threshold f1" in done.stderr.splitlines()[0]
+    assert (facts["learner"], facts["threshold"]) == ("RareEventClassifier", "f1")
+    assert done.stderr.startswith("RareEventClassifier on pay.csv: ") and "threshold f1" in done.stderr.splitlines()[0]
 
 
 def test_a_pool_is_there_by_its_name():
