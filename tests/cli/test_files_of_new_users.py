@@ -44,6 +44,17 @@ def test_every_command_says_how_columns_are_read(lopsided, money):
     assert lopsided("score", "m", money, "--output", "scores.csv").returncode == 0
 
 
+def test_a_last_column_that_is_taken_as_the_label_is_named(lopsided, tmp_path):
+    rows = "".join(f"{n},{int(n % 6 == 0)},{int(n % 4 == 0)}\n" for n in range(60))
+    (tmp_path / "a.csv").write_text("amount,fraud,is_web\n" + rows)
+    said = "note: no label column was named: the last one, 'is_web', is taken as the label; see --label"
+    call = ("evaluate", "a.csv", "--learner", "opauc")
+    assert said in lopsided(*call).stderr.splitlines()
+    assert "no label column" not in lopsided(*call, "--label", "fraud").stderr
+    (tmp_path / "a.csv").write_text("amount,fraud,Target\n" + rows)
+    assert "no label column" not in lopsided(*call).stderr
+
+
 def test_a_first_row_of_data_and_a_wrong_encoding(lopsided, refused, tmp_path):
     rows = "".join(f"{n}.25;{'Køb' if n % 3 else 'Salg'};{'ja' if n % 4 == 0 else 'nej'}\n" for n in range(60))
     (tmp_path / "a.csv").write_bytes(rows.encode("latin-1"))

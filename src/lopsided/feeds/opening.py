@@ -18,7 +18,7 @@ from lopsided.streams.bookmarks import Bookmarks
 from lopsided.streams.byte_source import STANDARD_INPUT
 from lopsided.streams.errors import shown_columns
 from lopsided.streams.file_stream import NothingNewError, ReadBefore
-from lopsided.streams.labelled import label_column
+from lopsided.streams.labelled import USUAL_LABEL_NAMES, label_column
 from lopsided.streams.labels import BLANK, spelled
 from lopsided.streams.sources import KAFKA
 from lopsided.streams.tables import FORMATS, LIBSVM, format_of
@@ -262,6 +262,8 @@ def _new_table(
             spellings, positive, source=stream.name, column=found, complete=stream.is_whole, blank=blank
         )
     feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    if label is None and found.lower() not in USUAL_LABEL_NAMES:  # a wrong guess would learn something else, very well
+        feed.note(f"no label column was named: the last one, {found!r}, is taken as the label", argument="label")
     for note in notes:
         feed.note(note, argument="kinds")
     return feed
