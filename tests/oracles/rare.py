@@ -79,7 +79,7 @@ class Gate:
 
     def merit(self, which, score, ratio):
         others = np.array([scores[which] for scores in self.negatives])
-        above = ((others > score).sum() + (others == score).sum() / 2) / len(others)
+        above = ((others > score + 1e-9).sum() + (np.abs(others - score) <= 1e-9).sum() / 2) / len(others)
         return (1 - above) / 2 + 0.5 / (1 + above * ratio)
 
     def compare(self, y, blend, long, short, ratio):

@@ -56,7 +56,7 @@ CASES = {
         weights_for(1_200),
         {"n_components": 20},
     ),
-    "sparse": (with_gaps(X[:1_100]), Y[:1_100], None, {"n_components": 4}),
+    "sparse": (with_gaps(X[:600]), Y[:600], None, {"n_components": 8}),
 }
 
 

@@ -23,6 +23,7 @@ ANSWER, LONG, SHORT = range(3)
 # Entries of Gate.levels: C and h, the sum and number of d^2; of Gate.tally: place of the next negative, how many.
 EVIDENCE, LIMIT, SQUARES, COMPARED = range(4)
 _PLACE, _FILLED = range(2)
+_TIE = 1e-9  # scores are cut off at both ends: averages of such scores differ by rounding only
 _SLACK, _LEAST, _NOISE = 0.01, 1.5, 80.0
 _ENOUGH_NEGATIVES, _ENOUGH_COMPARISONS, _HALVED_AT = 20, 20, 1000.0
 
@@ -71,9 +72,9 @@ def _merit(gate: Gate, which: int, score: float, ratio: float) -> float:
     """m of a positive with this score; a negative with the same score counts half."""
     ring, n, above = gate.ring[which], gate.tally[_FILLED], 0.0
     for i in range(n):
-        if ring[i] > score:
+        if ring[i] > score + _TIE:
             above += 1.0
-        elif ring[i] == score:
+        elif ring[i] >= score - _TIE:
             above += 0.5
     share = above / n
     return 0.5 * (1.0 - share) + 0.5 / (1.0 + share * ratio)

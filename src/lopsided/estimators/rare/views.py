@@ -15,8 +15,8 @@ from lopsided.core.sampling.priority import KEPT
 from lopsided.core.trees.forest import Forest
 from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.rare.booster import counts_of
 from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
+from lopsided.estimators.state.samples import counts_of
 
 _LATEST = 200  # positives that are remembered as they came
 
