@@ -61,7 +61,10 @@ def combined_by_hand(given, y, combine, sharpness, measure, refresh, fade=1.0):
             area[j].update(y[t], given[t, j])
         if (t + 1) % refresh == 0:
             M = np.array([np.nan_to_num(one.value) for one in area])
-            e = np.exp(sharpness * (M - M.max()))
+            now = sharpness
+            if sharpness == "positives":
+                now = (fade ** np.arange(t, -1.0, -1.0))[y[: t + 1] == 1].sum()
+            e = np.exp(now * (M - M.max()))
             p = e / e.sum()
     return np.array(out)
 
@@ -74,6 +77,8 @@ def combined_by_hand(given, y, combine, sharpness, measure, refresh, fade=1.0):
         {"combine": "best"},
         {"measure": "auprc"},
         {"fade": 0.97, "sharpness": 5.0},
+        {"measure": "auprc", "sharpness": "positives"},
+        {"fade": 0.97, "sharpness": "positives"},
     ],
     ids=str,
 )
@@ -84,6 +89,20 @@ def test_the_answer_is_what_the_definition_says(options, stream):
         alone(MEMBERS, stream), stream.y, learner.combine, learner.sharpness, learner.measure, refresh, learner.fade
     )
     assert np.abs(learner.progressive_scores(stream.X, stream.y) - expected).max() < 1e-9
+
+
+def test_sharpness_by_positives_is_kept_in_files_and_only_for_pools(stream):
+    learner = pool(sharpness="positives", measure="f1")
+    learner.partial_fit(stream.X[:300], stream.y[:300], classes=[0, 1])
+    loaded = from_bytes(to_bytes(learner))
+    for model in (learner, loaded):
+        model.partial_fit(stream.X[300:], stream.y[300:])
+    assert loaded.expert_weights_.tolist() == learner.expert_weights_.tolist()
+    measured = learner.expert_measures_["f1"]
+    shares = np.exp(stream.y.sum() * (measured - measured.max()))
+    np.testing.assert_allclose(learner.expert_weights_, shares / shares.sum())
+    with pytest.raises(ParameterError, match="'sharpness' parameter of OMCSL"):
+        lp.OMCSL(sharpness="positives").fit(stream.X, stream.y)
 
 
 def test_with_members_of_fixed_cost_it_is_omcsl(stream):

@@ -48,6 +48,12 @@ def count_call(counts: Floats, y: float, score: float) -> None:
 
 
 @compiled
+def positives_of(counts: Floats) -> float:
+    """How many positives there were, whatever they were called."""
+    return counts[TRUE_POSITIVES] + counts[FALSE_NEGATIVES]
+
+
+@compiled
 def f1_of(counts: Floats) -> float:
     """2 tp / (2 tp + fp + fn); 0 for nothing."""
     found = 2.0 * counts[TRUE_POSITIVES]

@@ -12,12 +12,13 @@ import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.exponential import exponential
-from lopsided.core.measures.confusion import count_call, f1_of, fade_counts
+from lopsided.core.measures.confusion import count_call, f1_of, fade_counts, positives_of
 from lopsided.core.measures.ranking import Ranking, RankingPlan, observe, precision_recall_area, ranked_rightly
 
 F1, AUROC, AUPRC = range(3)
 # Rows of Experts.standing: M, what each has achieved, and p, how likely each is asked.
 ACHIEVED, CHANCE = range(2)
+BY_POSITIVES = -1.0  # a sharpness that is the number of positives counted so far
 
 
 class Experts(NamedTuple):
@@ -29,7 +30,7 @@ class Experts(NamedTuple):
 
 
 class ExpertsPlan(NamedTuple):
-    """The parameters as numbers. `ranks` says whether the rankings are kept."""
+    """The parameters as numbers. `ranks` says whether the rankings are kept; a sharpness < 0 is BY_POSITIVES."""
 
     measure: int
     sharpness: float
@@ -63,7 +64,9 @@ def judge(experts: Experts, plan: ExpertsPlan, t: int, y: float, scores: Floats)
         for j in range(scores.size):
             experts.standing[ACHIEVED, j] = achieved_by(experts, plan, plan.measure, j)
     if refreshes or t == 1:
-        set_chances(experts.standing[ACHIEVED], plan.sharpness, experts.standing[CHANCE])
+        # Every expert has been shown the same positives.
+        sharpness = plan.sharpness if plan.sharpness >= 0.0 else positives_of(experts.counts[0])
+        set_chances(experts.standing[ACHIEVED], sharpness, experts.standing[CHANCE])
 
 
 @compiled

@@ -70,10 +70,12 @@ class ExpertPool(PoolViews):
         The members. Those whose random_state is None get seeds from the pool's.
     measure : {"auroc", "auprc", "f1"}, default="auroc"
         The measure, kept online for each member, by which members are weighted; "f1" is that of score > 0.
-    sharpness : float >= 0 or infinity, default=20.0
+    sharpness : float >= 0 or infinity or "positives", default=20.0
         How much a better measure counts: 20 serves where areas differ by hundredths, 0 counts all alike, infinity
-        leaves only the best. For combine="sample" take 1000, the default of `OMCSL`: a draw should not fall on a
-        bad member.
+        leaves only the best. "positives" is the number of positives so far, faded by `fade`: nobody is preferred
+        before there is evidence, and little differences count once there is much; made for "auprc", whose differences
+        mean little while positives are few. For combine="sample" take 1000, the default of `OMCSL`: a draw should
+        not fall on a bad member.
     combine : {"weighted", "best", "sample"}, default="weighted"
         How the members answer: by a weighted average of their standardised scores, by the best member alone, or by
         a member drawn for each example while learning.
@@ -126,6 +128,7 @@ class ExpertPool(PoolViews):
 
     _constraints: ClassVar[dict[str, Constraint]] = MEASURING | {
         "learners": Constraint(lambda value: isinstance(value, list | tuple) and len(value) > 0, "a list of learners"),
+        "sharpness": MEASURING["sharpness"] | choice("positives"),
         "combine": choice(*_COMBINE),
         "fade": Constraint(number(above=0, most=1).accepts, "a number > 0 and <= 1"),
         "refresh": choice("auto") | whole(1),
@@ -137,7 +140,7 @@ class ExpertPool(PoolViews):
         self,
         learners: Any,
         measure: str = "auroc",
-        sharpness: float = 20.0,
+        sharpness: float | str = 20.0,
         combine: str = "weighted",
         fade: float = 1.0,
         refresh: int | str = "auto",

@@ -11,7 +11,17 @@ import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, number
 from lopsided.core.arithmetic.compiled import Floats
-from lopsided.core.measures.experts import ACHIEVED, AUPRC, AUROC, CHANCE, F1, Experts, ExpertsPlan, achieved_by
+from lopsided.core.measures.experts import (
+    ACHIEVED,
+    AUPRC,
+    AUROC,
+    BY_POSITIVES,
+    CHANCE,
+    F1,
+    Experts,
+    ExpertsPlan,
+    achieved_by,
+)
 from lopsided.core.measures.ranking import KEPT, SCALE, SETTLED, Ranking, RankingPlan, bins_of, empty_ranking
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
 from lopsided.metrics.streaming import KEPT_BEFORE_BINS, KEYS
@@ -25,7 +35,7 @@ MEASURING: dict[str, Constraint] = {
 
 def experts_plan(
     measure: str,
-    sharpness: float,
+    sharpness: float | str,
     *,
     refresh: int = 1,
     key: str = "centred",
@@ -33,10 +43,10 @@ def experts_plan(
     trapezoid: bool = True,
     fade: float = 1.0,
 ) -> ExpertsPlan:
-    """The plan of these parameters."""
+    """The plan of these parameters; a sharpness in words is "positives"."""
     return ExpertsPlan(
         measure=MEASURES[measure],
-        sharpness=float(sharpness),
+        sharpness=BY_POSITIVES if isinstance(sharpness, str) else float(sharpness),
         refresh=int(refresh),
         trapezoid=trapezoid,
         fade=float(fade),
