@@ -13,6 +13,9 @@ def merge_samples(mine: Sample, theirs: Sample, unknown: int | None = None) -> N
     The largest priorities of both stay, and the largest that was turned away by either, or now, is remembered: what
     comes out does not depend on who took in whom. `unknown` is the number that rows of the other get, if not their own.
     """
+    if theirs.tally[KEPT] == 0 and theirs.levels[TAU] == 0.0:  # nothing was ever offered to it, or all has faded
+        mine.tally[SEEN] += theirs.tally[SEEN]
+        return
     if mine.levels[GROWTH] != 1.0:
         shrink(mine, 1.0 / mine.levels[GROWTH])
     factor = 1.0 / theirs.levels[GROWTH]
