@@ -19,7 +19,7 @@ BASES = {
     "AddsUp",
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
     "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews", "TwoMemories",
-    "CellsAsTheyCame",
+    "CellsAsTheyCame", "RenewsScale", "AddsRareEvents", "AddsSamples", "SampleViews", "RareViews",
 }  # fmt: skip
 X, Y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 0]
 

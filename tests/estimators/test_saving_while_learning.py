@@ -1,5 +1,6 @@
 """Files of one moment: written while other threads learn, read back before they replace, and no litter left."""
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +9,7 @@ import pytest
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
-from lopsided.estimators.state import files
+from lopsided.estimators.state import files, replacing
 from lopsided.estimators.state.files import Attachment, load_attached, save_model
 
 STREAM = four_clusters(200, 800, random_state=1)
@@ -83,6 +84,27 @@ def test_savers_at_the_same_time_do_not_remove_each_others_files(tmp_path):
     learner = lp.KOIL(random_state=0).partial_fit(STREAM.X, STREAM.y)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: learner.save(tmp_path / "model"), range(64)))
+    assert lp.load(tmp_path / "model").to_bytes() == learner.to_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_file_that_is_taken_for_a_leftover_is_written_again(tmp_path, monkeypatch):
+    """Another saver locks the new file before its writer does, and removes it a moment later."""
+    learner = lp.KOIL(random_state=0).partial_fit(STREAM.X, STREAM.y)
+    lock, others = replacing._lock, []
+
+    def locked_by_another(file):
+        if not others:
+            others.append(open(file.name, "rb"))  # noqa: SIM115
+            assert lock(others[0])
+            answer = lock(file)
+            os.unlink(file.name)
+            return answer
+        return lock(file)
+
+    monkeypatch.setattr(replacing, "_lock", locked_by_another)
+    learner.save(tmp_path / "model")
+    others[0].close()
     assert lp.load(tmp_path / "model").to_bytes() == learner.to_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 

@@ -93,15 +93,15 @@ def test_a_first_row_of_data_is_told_and_can_be_read(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(DATA)
     with pytest.warns(FeedWarning, match="first row of a.csv looks like data and not like a header: '5.1' is a number"):
-        lp.open_feed(path).close()
-    feed = lp.open_feed(path, header=False)
+        lp.open_feed(path, label="1").close()
+    feed = lp.open_feed(path, header=False, label="column_4")
     assert [column.name for column in feed.schema.columns] == ["column_1", "column_2", "column_3"]
     assert feed.schema.label == "column_4"
     (rows,) = feed
     assert rows.n_rows == 60 and rows.X[0, 0] == 5.1
     path.write_text("red,NO,1\nblue,SE,0\n" * 30)
     with pytest.warns(FeedWarning, match="'red' and 'NO' are also values of their columns"):
-        lp.open_feed(path).close()
+        lp.open_feed(path, label="1").close()
 
 
 def test_what_cannot_be_a_header_says_what_would_help(tmp_path):
@@ -115,13 +115,13 @@ def test_what_cannot_be_a_header_says_what_would_help(tmp_path):
 @pytest.mark.parametrize("header", ["a,2019,2020,y", "0,1,2,3x", "fraud,a,b,y"])
 def test_usual_headers_are_not_doubted(tmp_path, header):
     (tmp_path / "a.csv").write_text(f"{header}\n" + "fraud,2,3,1\nok,3,4,0\n" * 30)
-    lp.open_feed(tmp_path / "a.csv").close()
+    lp.open_feed(tmp_path / "a.csv", label=header.split(",")[-1]).close()
 
 
 def test_a_file_without_a_header_goes_on_where_it_was_left(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(DATA)
-    feed = lp.open_feed(path, header=False)
+    feed = lp.open_feed(path, header=False, label="column_4")
     model = lp.TablePipeline(feed.schema, learner=lp.OPAUC())
     for rows in feed:
         model.partial_fit(rows.X, rows.y)

@@ -32,8 +32,9 @@ def replace_file(path: str | Path, content: bytes, check: Callable[..., Any]) ->
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with temporary.open("xb") as file:
-            _lock(file)  # held until the file has its name: the sign that its writer lives
-            if not temporary.exists():  # taken for a leftover in the moment before that
+            # Held until the file has its name: the sign that its writer lives. In the moment before, somebody may have
+            # taken it for a leftover: then it is gone, or locked and about to go.
+            if _lock(file) is False or not temporary.exists():
                 return replace_file(path, content, check)
             file.write(content)
             file.flush()
@@ -56,14 +57,16 @@ def _settle(folder: Path) -> None:
             os.close(handle)
 
 
-def _lock(file: BinaryIO) -> bool:
-    """Whether the file could be locked, which nobody else does while its writer lives."""
+def _lock(file: BinaryIO) -> bool | None:
+    """Whether the file could be locked, which nobody else does while its writer lives; None where files cannot be."""
     if fcntl is None:
-        return False
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
+    except OSError:
+        return None
     return True
 
 
