@@ -30,7 +30,7 @@ def report(tmp_path_factory):
         for when, (a, b), y in zip(hours, stream.X.tolist(), stream.y, strict=True)
     ]
     (folder / "rows.csv").write_text("\n".join(["when,a,b,kind", *rows]) + "\n")
-    arguments = ["evaluate", folder / "rows.csv", "--label", "kind", "--time", "when"]
+    arguments = ["evaluate", folder / "rows.csv", "--label", "kind", "--time", "when", "--learner", "koil"]
     arguments += ["--report", folder / "report.html"]
     assert run(list(map(str, arguments))) == 0
     return folder / "report.html"
