@@ -47,6 +47,39 @@ def test_nothing_outside_of_the_learners_uses_what_is_not_public_of_them():
     assert [place for path in outside for place in _reaches_inside(path)] == []
 
 
+def _writes_and_sums(path):
+    """Innermost compiled loops, free of calls, that write an array and sum up numbers at once."""
+    functions = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        if not any(isinstance(made_by, ast.Name) and made_by.id == "compiled" for made_by in function.decorator_list):
+            continue
+        for loop in [node for node in ast.walk(function) if isinstance(node, ast.For)]:
+            inside = [node for part in loop.body for node in ast.walk(part)]
+            called = {node.func.id for node in inside if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+            if any(isinstance(node, ast.For | ast.While) for node in inside) or called - _CHEAP:
+                continue
+            targets = [t for node in inside if isinstance(node, ast.Assign) for t in node.targets]
+            sums = [node for node in inside if isinstance(node, ast.AugAssign)]
+            targets += [node.target for node in sums]
+            is_summing = any(
+                isinstance(node.target, ast.Name) and not isinstance(node.value, ast.Constant) for node in sums
+            )
+            if is_summing and any(isinstance(target, ast.Subscript) for target in targets):
+                yield f"{path.relative_to(PACKAGE)}:{loop.lineno}"
+
+
+_CHEAP = {"abs", "min", "max", "int", "float", "exponential"}
+# Whole numbers are summed up here, which no order of additions changes.
+_WHOLE = {"core/linear/oam.py", "core/trees/growing.py"}
+
+
+def test_no_compiled_loop_writes_an_array_while_it_sums_up():
+    """Whether such a loop is vectorised depends on how near the arrays lie in memory, and with it the last digit."""
+    core = [path for path in FILES if path.relative_to(PACKAGE).parts[0] == "core"]
+    found = [place for path in core for place in _writes_and_sums(path)]
+    assert [place for place in found if place.split(":")[0] not in _WHOLE] == []
+
+
 @pytest.mark.parametrize("room", ["streams", "feeds"])
 def test_files_and_feeds_name_no_option_of_the_command_line(room):
     for path in sorted((PACKAGE / room).rglob("*.py")):

@@ -153,9 +153,10 @@ def encode_row(state: RankerState, linear: float, rows: Rows, t: int, work: Rank
 @compiled
 def score_of(state: RankerState, experts: Experts, z: Floats, given: Floats) -> float:
     """The variants' scores, averaged by how likely each is to be the best."""
-    total = 0.0
     for v in range(given.size):
         given[v] = dot(state.weights[v], z) - state.offsets[v]
+    total = 0.0
+    for v in range(given.size):
         total += experts.standing[CHANCE, v] * given[v]
     return total
 

@@ -162,6 +162,7 @@ def _descend(moments: Moments, plan: OpaucPlan, y: float, importance: float, v: 
         along += v[j] * weights[j]
     for j in range(v.size):
         change[j] = plan.rate * importance * (plan.regularization * weights[j] + (along - y) * v[j] + change[j])
+    for j in range(v.size):
         size += abs(change[j])
     if not size < LARGEST:
         moments.tally[OPAUC_DIVERGED] += 1

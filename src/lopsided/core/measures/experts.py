@@ -87,9 +87,10 @@ def set_chances(achieved: Floats, sharpness: float, chances: Floats) -> None:
         for j in range(chances.size):
             chances[j] = 1.0 if j == best else 0.0
         return
-    total = 0.0
     for j in range(chances.size):
         chances[j] = exponential(sharpness * (achieved[j] - achieved[best]))
+    total = 0.0
+    for j in range(chances.size):
         total += chances[j]
     for j in range(chances.size):
         chances[j] /= total

@@ -81,15 +81,13 @@ def _keep_violators(support: Support, chosen: Chosen, n: int, score: float, y: f
 @compiled
 def slopes(support: Support, chosen: Chosen, n: int, score: float, y: float, loss: int) -> tuple[float, float]:
     """Fill `chosen.slopes` (1, or 2 l_i for the squared hinge); returns their sum and the sum of the losses."""
+    for q in range(n):
+        margin_loss = 1.0 - y * (score - support.levels[SCALE] * support.scores[chosen.slots[q]])
+        chosen.slopes[q] = 1.0 if loss == HINGE else 2.0 * margin_loss
     total_slope = 0.0
     risk = 0.0
     for q in range(n):
         margin_loss = 1.0 - y * (score - support.levels[SCALE] * support.scores[chosen.slots[q]])
-        if loss == HINGE:
-            chosen.slopes[q] = 1.0
-            risk += margin_loss
-        else:
-            chosen.slopes[q] = 2.0 * margin_loss
-            risk += margin_loss * margin_loss
+        risk += margin_loss if loss == HINGE else margin_loss * margin_loss
         total_slope += chosen.slopes[q]
     return total_slope, risk

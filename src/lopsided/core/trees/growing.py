@@ -121,9 +121,10 @@ def _root(sampled: Sampled, n_codes: int, n_edges: Integers, plan: TreePlan, wor
         p = 1.0 / (1.0 + math.exp(-sampled.scores[i]))
         work.slopes[i, _GRADIENT] = sampled.weights[i] * (p - sampled.labels[i])
         work.slopes[i, _CURVATURE] = sampled.weights[i] * p * (1.0 - p)
+        work.order[i] = i
+    for i in range(sampled.scores.size):
         gradients += work.slopes[i, _GRADIENT]
         curvatures += work.slopes[i, _CURVATURE]
-        work.order[i] = i
     work.starts[0], work.stops[0], work.nodes[0] = 0, sampled.scores.size, 0
     work.totals[0, _GRADIENT], work.totals[0, _CURVATURE] = gradients, curvatures
     work.totals[0, _COUNT] = sampled.scores.size
