@@ -8,6 +8,7 @@ from typing import Any
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, made_learner, parsed_settings
 from lopsided.constraints import ParameterError
+from lopsided.estimators.by_name import set_threshold as set_threshold
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
@@ -32,18 +33,6 @@ def built_learner(
         )
     rule = {"threshold": DEFAULT_THRESHOLD if threshold is None else threshold}
     return made_learner(name, rule | parameters, sparse=sparse, pos_label=pos_label, random_state=seed)
-
-
-def set_threshold(model: Any, rule: str | float) -> None:
-    """Another threshold for a model, wherever in it the learner is that has one."""
-    names = model.get_params(deep=False)
-    if "threshold" in names:
-        model.set_params(threshold=rule)
-    elif names.get("learner") is not None:
-        set_threshold(model.learner, rule)
-    else:
-        model.set_params(learner__threshold=rule)  # a learner that was left to its default
-    model.check_parameters()
 
 
 def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str] = (), value: str | None = None) -> Any:

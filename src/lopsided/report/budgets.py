@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.metrics.intervals import share_interval
 from lopsided.report.clock import DATES, DAY
 from lopsided.report.contents import Detail
-from lopsided.report.intervals import share_interval
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 from lopsided.metrics import auroc, average_precision
+from lopsided.metrics.intervals import auroc_interval, difference_interval, share_interval
 from lopsided.report.contents import Detail
-from lopsided.report.intervals import auroc_interval, difference_interval, share_interval
 
 _FEWEST_POSITIVES = 5
 _FEWEST_ROWS = 60

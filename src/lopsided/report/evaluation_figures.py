@@ -14,12 +14,12 @@ import numpy as np
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
+from lopsided.metrics.intervals import share_interval
 from lopsided.report import measures
 from lopsided.report.budgets import Budget, Periods, in_bars
 from lopsided.report.clock import DATES
 from lopsided.report.contents import Detail
 from lopsided.report.figures import COLOURS, INK, as_markup, drawing_style, empty_figure
-from lopsided.report.intervals import share_interval
 
 RARE, COMMON = COLOURS[0], COLOURS[1]
 _WIDTH, _HEIGHT = 4.6, 2.9  # inches of a panel; the page stretches it

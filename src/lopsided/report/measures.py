@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.metrics import auroc, average_precision, f1
+from lopsided.metrics.intervals import auroc_interval, precision_area_interval, share_interval
 from lopsided.report.budgets import periods_of
 from lopsided.report.contents import Detail
-from lopsided.report.intervals import auroc_interval, precision_area_interval, share_interval
 
 Floats = npt.NDArray[np.float64]
 

@@ -60,8 +60,13 @@ def load(path: str | Path) -> Any:
 
 def load_attached(path: str | Path) -> tuple[Any, dict[str, Attachment]]:
     """A model and what is kept beside it in its file."""
-    document, arrays = _opened(_content(path), str(path))
-    return _model_of(document, arrays, str(path)), _attachments_of(document, arrays)
+    return from_bytes_attached(_content(path), str(path))
+
+
+def from_bytes_attached(content: bytes, source: str = "bytes") -> tuple[Any, dict[str, Attachment]]:
+    """The same, of a file's content."""
+    document, arrays = _opened(content, source)
+    return _model_of(document, arrays, source), _attachments_of(document, arrays)
 
 
 def _content(path: str | Path) -> bytes:

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from lopsided.metrics import auroc, average_precision
-from lopsided.report.intervals import auroc_interval, difference_interval, precision_area_interval, share_interval
+from lopsided.metrics.intervals import auroc_interval, difference_interval, precision_area_interval, share_interval
 
 
 def test_a_share_has_wilsons_interval():

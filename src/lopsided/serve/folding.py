@@ -1,0 +1,323 @@
+"""From entries to models: the state of a served model as a fold over its log, and snapshots of that state.
+
+What is learned depends on the entries alone, never on the clock, on threads or on how fast anything was: two folds of
+the same log are equal bit for bit, and so are a fold and one that began at a snapshot.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lopsided.alerts import AlertBudget
+from lopsided.encoding import EncodedRows, Schema
+from lopsided.estimators.by_name import set_threshold
+from lopsided.estimators.state.files import Attachment, from_bytes_attached, to_bytes
+from lopsided.labels import LabelMap, Signs
+from lopsided.serve import entries as log
+from lopsided.serve.configuration import budget_of, built, label_of, labels_of, threshold_rule_of
+from lopsided.serve.measuring import Floats, Window
+from lopsided.serve.messages import ChallengerSettings, ModelSettings
+from lopsided.serve.storage.log import LogReader
+from lopsided.serve.storage.versions import Versions
+from lopsided.version import __version__
+
+_SNAPSHOT = "service"
+
+
+@dataclass
+class Line:
+    """One learner and how good its answers were: the champion, or the challenger."""
+
+    chosen: ChallengerSettings
+    model: Any
+    window: Window = field(default_factory=Window)
+
+    @property
+    def started(self) -> bool:
+        """Whether it has learned anything."""
+        return bool(self.model.started_)
+
+
+class Fold:
+    """The state after `position`: settings, schema, the two lines, the budget of alerts."""
+
+    def __init__(self, reader: LogReader, versions: Versions) -> None:
+        self._reader, self._versions = reader, versions
+        self.position = 0
+        self.settings = ModelSettings()
+        self.labels: LabelMap = labels_of(self.settings)
+        self.schema: Schema | None = None
+        self.champion: Line | None = None
+        self.challenger: Line | None = None
+        self.budget: AlertBudget | None = None
+        self._waiting_challenger: ChallengerSettings | None = None  # until there is a schema
+        self.n_learned = 0
+        self.n_refused = 0
+        self.n_expired = 0
+        self.n_dropped = 0  # of those that expired, the ones that were not learned as negatives
+        self.expired_until = 0
+
+    @property
+    def versions(self) -> set[str]:
+        """Names of all versions so far."""
+        return {version.name for version in self._versions.all()}
+
+    @property
+    def has_challenger(self) -> bool:
+        """Whether anybody watches, or will as soon as it is known what the columns are."""
+        return self.challenger is not None or self._waiting_challenger is not None
+
+    @property
+    def needs_events(self) -> bool:
+        """Whether events change anything before their labels come: histories and budgets do."""
+        return self.budget is not None or bool(self.settings.keys)
+
+    def catch_up(self, limit: int = 256) -> int:
+        """Apply what has been written since, at most so many entries; how many there were."""
+        applied = 0
+        for sequence, entry in self._reader.after(self.position, events=self.needs_events, limit=limit):
+            self.apply(sequence, entry)
+            applied += 1
+            if isinstance(entry, log.Made | log.DecisionChanged):
+                break  # whether events matter may have changed
+        return applied
+
+    def apply(self, sequence: int, entry: log.Entry) -> None:
+        """One entry."""
+        match entry:
+            case log.Made():
+                self.settings, self.labels = entry.settings, labels_of(entry.settings)
+                self.budget = budget_of(entry.settings.decision)
+                if entry.settings.schema != "infer":
+                    self._take_schema(Schema.from_json(entry.settings.schema))
+            case log.SchemaFound():
+                self._take_schema(Schema.from_json(entry.schema))
+            case log.Events():
+                self._note_events(entry)
+            case log.Labels():
+                self._learn_labels(entry)
+            case log.Expired():
+                self._expire(entry)
+            case log.DecisionChanged():
+                self._decide(entry)
+            case log.Challenged():
+                self._challenge(entry.challenger)
+            case log.Promoted():
+                if self.challenger is not None:
+                    self.champion, self.challenger = self.challenger, None
+            case log.VersionMade():
+                self._versions.keep(entry.name, sequence, b"" if self.champion is None else self._line_bytes())
+            case log.RolledBack():
+                self._roll_back(entry.name)
+            case log.Parked():
+                pass  # until the event comes
+        self.position = sequence
+
+    # ---------------------------------------------------------------- what entries do
+
+    def _take_schema(self, schema: Schema) -> None:
+        self.schema = schema
+        chosen = ChallengerSettings(self.settings.learner, self.settings.parameters)
+        self.champion = Line(chosen, built(self.settings, chosen, schema))
+        if self._waiting_challenger is not None:
+            self._challenge(self._waiting_challenger)
+
+    def _lines(self) -> list[Line]:
+        return [line for line in (self.champion, self.challenger) if line is not None]
+
+    def _note_events(self, entry: log.Events) -> None:
+        if self.budget is not None and self.schema is not None:
+            decide_alerts(self.budget, entry)
+        if self.settings.keys and entry.feature_array is not None:
+            for line in self._lines():
+                line.model.arrived(unobserved(line.model, entry.feature_array))
+
+    def _learn_labels(self, entry: log.Labels) -> None:
+        signs, weights = np.array(entry.signs, dtype=np.float64), np.array(entry.weights)
+        self._learn(entry.places, signs, weights, entry.corrects)
+
+    def _expire(self, entry: log.Expired) -> None:
+        self.n_expired += len(entry.places)
+        self.n_dropped += 0 if entry.as_negative else len(entry.places)
+        self.expired_until = entry.last
+        if entry.as_negative and entry.places:
+            n = len(entry.places)
+            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n)
+
+    def _learn(self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool]) -> None:
+        found = [self._reader.event_at(place) for place in places]
+        here = [k for k, event in enumerate(found) if event is not None]
+        events = [event for event in found if event is not None]
+        if not events or self.champion is None:
+            return
+        rows = _rows_of(events)
+        signs, weights = signs[here], weights[here]
+        for line in self._lines():
+            is_rival = line is self.challenger
+            scores = np.array([_score_of(entry, number, rival=is_rival) for entry, number in events])
+            self._learn_rows(line, rows, signs, scores, weights)
+            for k, (entry, number) in enumerate(events):
+                place, sign, score = places[here[k]], float(signs[k]), float(scores[k])
+                if not (corrects[here[k]] and line.window.correct(place, sign)) and score == score:
+                    alert = bool(entry.flags[number] & log.ALERT)
+                    line.window.add(place, score, sign, float(weights[k]), alert=alert)
+        self.n_learned += len(here)
+
+    def _learn_rows(self, line: Line, rows: Any, signs: Floats, scores: Floats, weights: Floats) -> None:
+        """Learn all of them; if one does not fit what the columns have turned out to be, the others alone."""
+        try:
+            learn(line.model, rows, signs, scores, weights, self.labels)
+        except ValueError:
+            if len(signs) == 1:
+                self.n_refused += 1
+                return
+            for k in range(len(signs)):
+                one = slice(k, k + 1)
+                self._learn_rows(line, rows[one], signs[one], scores[one], weights[one])
+
+    def _decide(self, entry: log.DecisionChanged) -> None:
+        self.settings = msgspec.structs.replace(self.settings, decision=entry.decision)
+        self.budget = budget_of(entry.decision)
+        for line in self._lines():
+            set_threshold(line.model, threshold_rule_of(entry.decision))
+
+    def _challenge(self, chosen: ChallengerSettings | None) -> None:
+        self._waiting_challenger = None
+        if chosen is None:
+            self.challenger = None
+        elif self.schema is None:
+            self._waiting_challenger = chosen
+        else:
+            self.challenger = Line(chosen, built(self.settings, chosen, self.schema))
+
+    def _roll_back(self, name: str) -> None:
+        if self.champion is None or self.schema is None:
+            return
+        content = self._versions.content(name)
+        if content:
+            model, attached = from_bytes_attached(content)
+            chosen = msgspec.convert(attached[_SNAPSHOT].description["chosen"], ChallengerSettings)
+        else:
+            chosen, model = self.champion.chosen, built(self.settings, self.champion.chosen, self.schema)
+        set_threshold(model, threshold_rule_of(self.settings.decision))
+        self.champion = Line(chosen, model)
+
+    # ---------------------------------------------------------------- snapshots
+
+    def _line_bytes(self) -> bytes:
+        assert self.champion is not None
+        if not self.champion.started:
+            return b""
+        facts = {"chosen": msgspec.to_builtins(self.champion.chosen)}
+        return to_bytes(self.champion.model, {_SNAPSHOT: Attachment(facts, {})})
+
+    def to_bytes(self) -> bytes | None:
+        """All of it, to begin with instead of the entries up to here; None while there is little to save."""
+        if self.champion is None or not self.champion.started or self.schema is None:
+            return None
+        arrays = {f"champion/{name}": array for name, array in self.champion.window.state().items()}
+        facts: dict[str, Any] = {
+            "position": self.position,
+            "version": __version__,
+            "processor": processor(),
+            "settings": msgspec.to_builtins(self.settings),
+            "schema": self.schema.to_json(),
+            "chosen": msgspec.to_builtins(self.champion.chosen),
+            "learned": self.n_learned,
+            "refused": self.n_refused,
+            "expired": self.n_expired,
+            "dropped": self.n_dropped,
+            "expired_until": self.expired_until,
+        }
+        if self.challenger is not None:
+            facts["challenger"] = msgspec.to_builtins(self.challenger.chosen)
+            arrays |= {f"challenger/{name}": array for name, array in self.challenger.window.state().items()}
+            if self.challenger.started:
+                arrays["challenger model"] = np.frombuffer(to_bytes(self.challenger.model), dtype=np.uint8)
+        if self.budget is not None:
+            facts["budget"] = self.budget.to_json()
+            arrays |= {f"budget/{name}": array for name, array in self.budget.state().items()}
+        return to_bytes(self.champion.model, {_SNAPSHOT: Attachment(facts, arrays)})
+
+    def restore(self, content: bytes) -> None:
+        """Become what `to_bytes` gave."""
+        model, attached = from_bytes_attached(content)
+        facts, arrays = attached[_SNAPSHOT]
+        self.settings = msgspec.convert(facts["settings"], ModelSettings)
+        self.labels = labels_of(self.settings)
+        self.schema = Schema.from_json(facts["schema"])
+        self.champion = Line(msgspec.convert(facts["chosen"], ChallengerSettings), model)
+        self.champion.window.restore(_under("champion/", arrays))
+        self.n_learned, self.n_expired = int(facts["learned"]), int(facts["expired"])
+        self.n_refused, self.n_dropped = int(facts["refused"]), int(facts["dropped"])
+        self.expired_until = int(facts["expired_until"])
+        if "challenger" in facts:
+            self._challenge(msgspec.convert(facts["challenger"], ChallengerSettings))
+            assert self.challenger is not None
+            self.challenger.window.restore(_under("challenger/", arrays))
+            if "challenger model" in arrays:
+                self.challenger.model = from_bytes_attached(arrays["challenger model"].tobytes())[0]
+        if "budget" in facts:
+            self.budget = AlertBudget.restored(facts["budget"], _under("budget/", arrays))
+        self.position = int(facts["position"])
+
+
+def learn(model: Any, rows: Any, signs: Floats, scores: Floats, weights: Floats, labels: LabelMap) -> None:
+    """Learn rows in order, each with the score that it was answered; one alone takes the short way."""
+    remembered = np.where(np.isnan(scores), 0.0, scores)
+    if len(signs) == 1 and model.started_ and model.labels_.settled and isinstance(rows, list):
+        model.learn_one(rows[0], label_of(labels, signs[0]), score=float(remembered[0]), weight=float(weights[0]))
+    else:
+        model.learn_many(
+            rows,
+            Signs.of(signs, labels),
+            scores=remembered,
+            sample_weight=None if (weights == 1.0).all() else weights,
+            classes=labels.classes,
+        )
+
+
+def decide_alerts(budget: AlertBudget, entry: log.Events) -> Any:
+    """Which events are alerts, by the scores that they got."""
+    keys = None
+    if budget.key is not None:
+        keys = [entry.columns(number).get(budget.key) for number in range(len(entry.ids))]
+    return budget.decide(entry.time_array, entry.score_array, keys)
+
+
+def unobserved(model: Any, rows: Floats) -> EncodedRows:
+    """Rows as they were before their history was read, so that it can be noted once more."""
+    fresh = rows.copy()
+    fresh[:, model.encoder_.first_feature :] = np.nan
+    return fresh.view(EncodedRows)
+
+
+def processor() -> str:
+    """What the bits of a model may depend on beside its entries."""
+    import llvmlite.binding as llvm
+
+    return f"{platform.machine()} {llvm.get_host_cpu_name()}"
+
+
+def _rows_of(events: list[tuple[log.Events, int]]) -> Any:
+    """Rows of events: as the model saw them, if a history made them depend on the moment, else by their columns."""
+    if events[0][0].feature_array is not None:
+        rows = np.stack([entry.feature_array[number] for entry, number in events])  # type: ignore[index]
+        return rows.view(EncodedRows)
+    return [entry.columns(number) for entry, number in events]
+
+
+def _score_of(entry: log.Events, number: int, *, rival: bool) -> float:
+    """What was answered; NaN for a challenger that had not begun to watch."""
+    if not rival:
+        return float(entry.score_array[number])
+    return float("nan") if entry.rival_array is None else float(entry.rival_array[number])
+
+
+def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,133 @@
+"""All models of a data directory, which belongs to one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import re
+import threading
+import time
+from pathlib import Path
+
+from lopsided.constraints import ParameterError
+from lopsided.serve.clock import Clock, steady_clock
+from lopsided.serve.configuration import checked
+from lopsided.serve.messages import ModelSettings
+from lopsided.serve.running import RunningModel, log_path, make_model
+from lopsided.serve.storage.disk import Disk, RealDisk
+from lopsided.serve.storage.log import StorageError
+
+_LOG = logging.getLogger("lopsided.serve")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_BETWEEN_OPENINGS = 1.0  # seconds, of a model whose disk failed
+_MOST_MODELS = 100
+
+
+class UnknownModelError(Exception):
+    """There is no model of this name."""
+
+
+class ExistsError(Exception):
+    """There is a model of this name, made in another way."""
+
+
+class TakenError(Exception):
+    """Another process has the data directory."""
+
+
+class House:
+    """Opens what is there, makes what is new, and closes all of it."""
+
+    def __init__(
+        self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None, retention: float | None = None
+    ) -> None:
+        self.folder, self._disk, self._clock = folder, disk or RealDisk(), clock or steady_clock()
+        self._retention = retention
+        self._disk.make_folder(folder / "models")
+        self._lock = _locked(folder)
+        self._models: dict[str, RunningModel] = {}
+        self._opened: dict[str, float] = {}
+        self._changing = threading.Lock()
+        self.is_ready = False
+
+    def open(self) -> None:
+        """Open all models: what was acknowledged is there again."""
+        for path in sorted((self.folder / "models").iterdir()):
+            if log_path(path).exists() and _NAME.fullmatch(path.name):
+                self._open(path.name)
+        self.is_ready = True
+
+    def _open(self, name: str) -> RunningModel:
+        began = time.monotonic()
+        self._opened[name] = began
+        model = RunningModel(name, self._path(name), self._disk, self._clock, retention=self._retention)
+        self._models[name] = model
+        _LOG.info("Model %s: %d entries, opened in %.1f s", name, model.written, time.monotonic() - began)
+        return model
+
+    def _path(self, name: str) -> Path:
+        return self.folder / "models" / name
+
+    def now(self) -> float:
+        """What time it is for this house."""
+        return self._clock()
+
+    @property
+    def names(self) -> list[str]:
+        """All models."""
+        return sorted(self._models)
+
+    def model(self, name: str) -> RunningModel:
+        """A model by its name; one whose disk failed is opened again."""
+        model = self._models.get(name)
+        if model is None:
+            known = ", ".join(self.names) or "none"
+            raise UnknownModelError(f"The model must be one of: {known}. Got {name[:80]!r}.")
+        if model.failure is not None and time.monotonic() - self._opened[name] > _BETWEEN_OPENINGS:
+            with self._changing:
+                if self._models[name] is model:
+                    self._opened[name] = time.monotonic()
+                    model.close(save=False)
+                    try:
+                        model = self._open(name)
+                    except (StorageError, OSError) as error:
+                        _LOG.warning("Model %s cannot be opened: %s", name, error)
+        return self._models[name]
+
+    def make(self, name: str, settings: ModelSettings) -> bool:
+        """Make a model; False if there is one that was made just so."""
+        if not _NAME.fullmatch(name):
+            raise ParameterError(
+                "The name of a model must be 1 to 64 lower-case letters, digits, - and _, beginning with a letter or a "
+                f"digit. Got {name[:80]!r}."
+            )
+        with self._changing:
+            known = self._models.get(name)
+            if known is not None:
+                if known.made_with != settings:
+                    raise ExistsError(f"The model {name!r} must be made as it was, or under another name.")
+                return False
+            if len(self._models) >= _MOST_MODELS:
+                raise ParameterError(f"A service must have at most {_MOST_MODELS} models. Got one more.")
+            make_model(self._path(name), self._disk, checked(settings), self._clock())
+            self._open(name)
+            return True
+
+    def close(self) -> None:
+        """Save all models and give the directory back."""
+        for model in self._models.values():
+            model.close()
+        os.close(self._lock)
+
+
+def _locked(folder: Path) -> int:
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise TakenError(
+            f"The data directory {str(folder)!r} must be free. Got one that another lopsided serve is using."
+        ) from None
+    return handle

@@ -1,0 +1,109 @@
+"""How good answers were: the latest labelled events with the scores that they got, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.metrics.intervals import auroc_interval, precision_area_interval, share_interval
+from lopsided.serve.messages import Measures
+
+Floats = npt.NDArray[np.float64]
+ROOM = 10_000
+
+
+class Window:
+    """The latest labelled events: score, sign, weight, whether it was an alert, where it is in the log."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._table = np.zeros((4, room))
+        self._places: npt.NDArray[np.int64] = np.zeros(room, dtype=np.int64)
+        self._n = 0
+
+    def add(self, place: int, score: float, sign: float, weight: float, *, alert: bool) -> None:
+        """One more; the oldest leaves."""
+        at = self._n % self._places.size
+        self._table[:, at] = score, sign, weight, alert
+        self._places[at] = place
+        self._n += 1
+
+    def correct(self, place: int, sign: float) -> bool:
+        """Another label for an event, if it is still here."""
+        held = np.flatnonzero(self._places[: self._n] == place)
+        self._table[1, held] = sign
+        return held.size > 0
+
+    def latest(self) -> Floats:
+        """Scores, signs, weights and alerts (rows of four), the oldest first."""
+        n, room = self._n, self._places.size
+        return np.roll(self._table, -(n % room), axis=1) if n > room else self._table[:, :n]
+
+    def measures(self, share_known: float | None) -> Measures:
+        """What the window says."""
+        scores, signs, weights, alerts = self.latest()
+        positive, alert = signs > 0, alerts > 0
+        n_positive, area = int(positive.sum()), weighted_auroc(positive, scores, weights)
+        precision = weighted_average_precision(positive, scores, weights)
+        is_plain = bool((weights == 1.0).all())
+        n_alerts = int(alert.sum())
+        hits = int((alert & positive).sum())
+        return Measures(
+            labels=int(scores.size),
+            positives=n_positive,
+            auroc=_known(area),
+            auroc_interval=_interval(auroc_interval(area, n_positive, scores.size - n_positive)),
+            average_precision=_known(precision),
+            # The bootstrap knows no weights: none is better than a wrong one.
+            average_precision_interval=_interval(precision_area_interval(positive, scores)) if is_plain else None,
+            alert_precision=hits / n_alerts if n_alerts else None,
+            alert_precision_interval=_interval(share_interval(hits, n_alerts)) if n_alerts else None,
+            share_known=share_known,
+        )
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """As arrays."""
+        return {"table": self._table, "places": self._places, "n": np.array([self._n], dtype=np.int64)}
+
+    def restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
+        """Become what `state` gave."""
+        self._table, self._places = np.array(arrays["table"]), np.array(arrays["places"])
+        self._n = int(arrays["n"][0])
+
+
+def weighted_auroc(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
+    """The share of pairs in the right order, each pair counting the product of its weights; a tie counts half.
+
+    >>> weighted_auroc(np.array([False, True, True]), np.array([0.5, 0.4, 0.6]), np.array([1.0, 1.0, 3.0]))
+    0.75
+    """
+    _, groups = np.unique(scores, return_inverse=True)
+    n = int(groups.max(initial=-1)) + 1
+    up = np.bincount(groups, weights * positive, minlength=n)
+    down = np.bincount(groups, weights * ~positive, minlength=n)
+    pairs = up.sum() * down.sum()
+    below = np.cumsum(down) - down
+    return float((up * (below + 0.5 * down)).sum() / pairs) if pairs else float("nan")
+
+
+def weighted_average_precision(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
+    """Precision times the gain in recall, summed from the highest score down, by weight.
+
+    >>> weighted_average_precision(np.array([False, True]), np.array([0.5, 0.4]), np.array([3.0, 1.0]))
+    0.25
+    """
+    _, groups = np.unique(-scores, return_inverse=True)
+    n = int(groups.max(initial=-1)) + 1
+    up = np.bincount(groups, weights * positive, minlength=n)
+    total = np.cumsum(np.bincount(groups, weights, minlength=n))
+    return float((up * np.cumsum(up) / total).sum() / up.sum()) if up.sum() else float("nan")
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _interval(ends: tuple[Any, Any]) -> list[float] | None:
+    low, high = float(ends[0]), float(ends[1])
+    return None if np.isnan(low) or np.isnan(high) else [low, high]

@@ -1,0 +1,351 @@
+"""A model at work: three threads around its log.
+
+One answers and judges (`Sequencer`), one writes groups of entries and then tells who asked, one learns what has been
+written (`Fold`), publishes copies to answer by, and saves snapshots. The first never waits for the third.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from lopsided.estimators.state.arrays import ModelFileError
+from lopsided.serve.clock import Clock
+from lopsided.serve.entries import Entry, Made, place_of
+from lopsided.serve.folding import Fold
+from lopsided.serve.messages import ModelSettings
+from lopsided.serve.requests import NewEvents, NewLabels, Request, Tick
+from lopsided.serve.scoring import Scorer, View
+from lopsided.serve.sequencing import Sequencer
+from lopsided.serve.storage.disk import Disk
+from lopsided.serve.storage.ids import merged
+from lopsided.serve.storage.log import Group, LogReader, LogWriter, StorageError
+from lopsided.serve.storage.versions import Versions
+from lopsided.serve.watching import Summary, summary_of
+
+_LOG = logging.getLogger("lopsided.serve")
+
+_MOST_PENDING = 100_000  # events and labels that are being answered
+_TICK = 1.0  # seconds between looks at what has expired
+_LONGEST_GROUP = 4096  # requests
+_LEAST_BETWEEN_COPIES = 0.25  # seconds
+_BETWEEN_SNAPSHOTS = 30.0
+_MANY_LEARNED = 20_000  # rows since the last snapshot
+
+
+class BusyError(Exception):
+    """More is asked than can be answered soon."""
+
+    def __str__(self) -> str:
+        return f"At most {_MOST_PENDING:,} events and labels may wait for an answer. Try again in a second."
+
+
+class UnavailableError(Exception):
+    """The model cannot write what it would acknowledge."""
+
+
+def make_model(folder: Path, disk: Disk, settings: ModelSettings, now: float) -> None:
+    """Begin the log of a new model."""
+    disk.make_folder(folder)
+    writer = LogWriter(log_path(folder), disk)
+    writer.append(Group(received=now, entries=[(1, Made(settings))]))
+    writer.close()
+
+
+def log_path(folder: Path) -> Path:
+    """Where the log of a model is."""
+    return folder / "log.sqlite"
+
+
+def first_settings(reader: LogReader) -> ModelSettings:
+    """What the model was told when it was made."""
+    _, made = next(reader.after(0, events=False, limit=1))
+    assert isinstance(made, Made)
+    return made.settings
+
+
+def recovered(folder: Path, disk: Disk, reader: LogReader) -> Fold:
+    """The fold of a whole log: from the latest snapshot that can be read, or from the beginning."""
+    versions = Versions(folder, disk)
+    fold = Fold(reader, versions)
+    for path in versions.snapshots():
+        try:
+            fold.restore(versions.read(path))
+            break
+        except (ModelFileError, KeyError, ValueError) as error:
+            _LOG.warning("A snapshot cannot be read, an older one is taken: %s", error)
+            fold = Fold(reader, versions)
+    while fold.catch_up():
+        pass
+    return fold
+
+
+class RunningModel:
+    """A model that answers. Requests go in by `submit`; their `done` is called when they have been written."""
+
+    def __init__(self, name: str, folder: Path, disk: Disk, clock: Clock, *, retention: float | None = None) -> None:
+        self.name, self._folder, self._disk, self._clock, self._retention = name, folder, disk, clock, retention
+        path = log_path(folder)
+        self._writer = LogWriter(path, disk)
+        self._readers = [LogReader(path, disk) for _ in range(3)]
+        self.reader = self._readers[2]  # for whoever asks questions
+        self.asking = threading.Lock()
+        self._fold = recovered(folder, disk, self._readers[0])
+        self._sequencer = Sequencer(self._fold, self._readers[1])
+        self.versions = Versions(folder, disk)
+        self.made_with = first_settings(self.reader)
+        self.failure: Exception | None = None
+        self.written = self._sequencer.sequence
+        self._inbox: SimpleQueue[Request | None] = SimpleQueue()
+        self._outbox: SimpleQueue[tuple[Group, Sequence[Request]] | None] = SimpleQueue()
+        self._pending, self._counting = 0, threading.Lock()
+        self._news = threading.Event()
+        self._stopping = False
+        self._next_view: View | None = None
+        self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
+        self._last_save = time.monotonic()
+        self.latency = 0.0
+        self.summary: Summary = summary_of(self._fold, self._sequencer)
+        self._publish()
+        jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn)]
+        self._threads = [threading.Thread(target=job, name=f"{name} {what}", daemon=True) for what, job in jobs]
+        for thread in self._threads:
+            thread.start()
+
+    # ---------------------------------------------------------------- for those who ask
+
+    @property
+    def settings(self) -> ModelSettings:
+        """As they are now."""
+        return self._sequencer.settings
+
+    @property
+    def labels(self) -> Any:
+        """The two labels."""
+        return self._sequencer.labels
+
+    @property
+    def schema(self) -> Any:
+        """What the columns are; None until it is found."""
+        return self._sequencer.schema
+
+    @property
+    def view(self) -> View:
+        """What answers at the moment."""
+        return self._next_view or self._sequencer.view
+
+    @property
+    def sequencer(self) -> Sequencer:
+        """Counts that only ever grow may be read of it by anybody."""
+        return self._sequencer
+
+    def submit(self, request: Request) -> None:
+        """Put a request in line."""
+        if self.failure is not None:
+            raise UnavailableError(f"The model {self.name!r} must be able to write. Got: {self.failure}")
+        size = _size(request)
+        with self._counting:
+            if self._pending + size > _MOST_PENDING and self._pending:
+                raise BusyError
+            self._pending += size
+        self._inbox.put(request)
+
+    def ask(self, request: Request) -> None:
+        """The same, and wait for the answer; an error is raised."""
+        answered = threading.Event()
+        request.done = answered.set
+        self.submit(request)
+        answered.wait()
+        if request.error is not None:
+            raise request.error
+
+    def close(self, *, save: bool = True) -> None:
+        """Answer what is in line, learn what has been written, save, and let go."""
+        self._inbox.put(None)
+        self._threads[0].join()
+        self._threads[1].join()
+        self._stopping = True
+        self._news.set()
+        self._threads[2].join()
+        if save and self.failure is None:
+            while self._fold.catch_up():
+                pass
+            self._save()
+        for reader in self._readers:
+            reader.close()
+        self._writer.close()
+
+    # ---------------------------------------------------------------- answering
+
+    def _sequence(self) -> None:
+        """The first thread: requests into groups."""
+        while True:
+            requests, is_last = self._drained()
+            view = self._next_view
+            if view is not None:
+                self._next_view = None
+                self._sequencer.publish(view)
+            self._sequencer.written(self.written)
+            try:
+                group = self._sequencer.process(requests, self._clock())
+            except Exception as error:
+                _LOG.exception("A group of requests could not be answered")
+                self._fail(error, requests)
+                self._outbox.put(None)
+                return
+            self._outbox.put((group, requests))
+            if is_last:
+                self._outbox.put(None)
+                return
+
+    def _drained(self) -> tuple[list[Request], bool]:
+        """All requests in line, at least one; and whether they are the last."""
+        requests: list[Request] = []
+        item = self._inbox.get()
+        while item is not None:
+            requests.append(item)
+            if self._inbox.empty() or len(requests) >= _LONGEST_GROUP:
+                return requests, False
+            item = self._inbox.get()
+        return requests, True
+
+    # ---------------------------------------------------------------- writing
+
+    def _write(self) -> None:
+        """The second thread: groups to disk, several at once if they have piled up, then tell."""
+        while (first := self._outbox.get()) is not None:
+            group, requests = first[0], list(first[1])
+            ended = False
+            while not self._outbox.empty():
+                more = self._outbox.get()
+                if more is None:
+                    ended = True
+                    break
+                group.take_in(more[0])
+                requests += more[1]
+            try:
+                if self.failure is not None:  # what is behind a gap must not be written
+                    raise StorageError(str(self.failure))
+                if group.is_something:
+                    began = time.perf_counter()
+                    self._writer.append(group)
+                    self.latency = time.perf_counter() - began
+            except StorageError as error:
+                self._fail(error, requests)
+            else:
+                if group.entries:
+                    self.written = group.entries[-1][0]
+                self._tell(requests)
+                self._news.set()
+            if ended:
+                return
+
+    def _tell(self, requests: Sequence[Request]) -> None:
+        with self._counting:
+            self._pending -= sum(map(_size, requests))
+        for request in requests:
+            if request.done is not None:
+                request.done()
+
+    def _fail(self, error: Exception, requests: Sequence[Request]) -> None:
+        """Nothing more is acknowledged: the model must be opened again, from what has been written."""
+        self.failure = self.failure or error
+        for request in requests:
+            request.error = UnavailableError(f"The model {self.name!r} must be able to write. Got: {error}")
+        self._tell(requests)
+
+    # ---------------------------------------------------------------- learning
+
+    def _learn(self) -> None:
+        """The third thread: what has been written into the models, and copies of them for the first."""
+        copied, ticked, pause = time.monotonic(), time.monotonic(), _LEAST_BETWEEN_COPIES
+        is_new = False
+        while not self._stopping and self.failure is None:
+            try:
+                applied = self._fold.catch_up(limit=32)
+                is_new = is_new or applied > 0
+                now = time.monotonic()
+                if is_new and now - copied > pause:
+                    self._publish()
+                    # Copies of large models take long: never more than a tenth of the time.
+                    copied, is_new = time.monotonic(), False
+                    pause = max(_LEAST_BETWEEN_COPIES, 10.0 * (copied - now))
+                if now - ticked > _TICK:
+                    ticked = now
+                    self._inbox.put(Tick())
+                    self._keep_house()
+                if not applied:
+                    self._news.wait(0.05 if is_new else 0.2)
+                    self._news.clear()
+            except Exception as error:
+                _LOG.exception("Learning has stopped")
+                self.failure = self.failure or error
+
+    def _publish(self) -> None:
+        """Copies of the models for the thread that answers."""
+        fold = self._fold
+        lines = (fold.champion, fold.challenger)
+        scorers = [None if line is None else Scorer(_copy_of(line.model, fold)) for line in lines]
+        self._next_view = View(fold.position, *scorers)
+        self.summary = summary_of(fold, self._sequencer, before=self.summary)
+
+    def _keep_house(self) -> None:
+        """A snapshot now and then, one segment of ids instead of eight, and what is too old is forgotten."""
+        is_due = time.monotonic() - self._last_save > _BETWEEN_SNAPSHOTS
+        has_many = self._fold.n_learned - self._saved_learned > _MANY_LEARNED
+        if (is_due or has_many) and self._fold.position > self._saved_at:
+            self._save()
+        small = self._sequencer.ids.to_merge()
+        if small:
+            large = merged(small)
+            self._outbox.put((Group(self._clock(), segments=[large], outdated=[s.number for s in small[:-1]]), []))
+            self._sequencer.ids.replace(small, large)
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._retention is None:
+            return
+        before = min(self._saved_at, self._fold.expired_until)
+        old = self._readers[0].received_before(self._clock() - self._retention, 0)
+        before = min(before, old)
+        first = self._readers[0].event_entries(1, before)[:200]
+        if first:
+            last = first[-1][0]
+            gone = self._sequencer.ids.outdated(place_of(last + 1, 0))
+            self._sequencer.ids.replace(gone, None)
+            self._outbox.put((Group(self._clock(), forget=last + 1, outdated=[s.number for s in gone]), []))
+
+    def _save(self) -> None:
+        content = self._fold.to_bytes()
+        if content is not None:
+            self.versions.save(self._fold.position, content)
+            self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
+        self._last_save = time.monotonic()
+
+
+def _size(request: Request) -> int:
+    if isinstance(request, NewEvents):
+        return len(request.raw)
+    return len(request.ids) if isinstance(request, NewLabels) else 1
+
+
+def _copy_of(model: Any, fold: Fold) -> Any:
+    """A copy that nobody else touches; what has not begun is compiled beforehand, so that nobody waits for it later."""
+    if model.started_:
+        return model.snapshot()
+    from sklearn.base import clone
+
+    return clone(model).compile_ahead(classes=fold.labels.classes)
+
+
+def entries_of(reader: LogReader) -> list[tuple[int, Entry]]:
+    """A whole log, for tests and audits."""
+    found: list[tuple[int, Entry]] = []
+    while more := list(reader.after(found[-1][0] if found else 0, events=True)):
+        found += more
+    return found

@@ -1,0 +1,45 @@
+"""What answers: copies of the models that nobody else touches, and what follows from them worked out beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lopsided.serve.measuring import Floats
+
+
+class Scorer:
+    """A copy of a model that answers, with what follows from it alone worked out beforehand."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.started = bool(model.started_)
+        self.threshold = float(model.threshold_) if self.started else 0.0
+        self._memory = model.score_memory_ if self.started else None
+
+    def observed(self, rows: Floats) -> Floats:
+        """Rows with the features of this moment, if the model has a history, which notes that they came."""
+        return self.model.arrived(rows) if hasattr(self.model, "arrived") else rows
+
+    def scores(self, rows: Floats) -> Floats:
+        """Raw scores; 0 before the model began."""
+        if not self.started:
+            return np.zeros(len(rows))
+        if len(rows) == 1:
+            return np.array([self.model.raw_score_one(rows[0])])
+        return np.asarray(self.model.raw_scores(rows))
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """Of the positive class; NaN before the model began."""
+        return np.full(scores.size, np.nan) if self._memory is None else np.asarray(self._memory.probability(scores))
+
+
+@dataclass
+class View:
+    """What answers: copies of the champion and the challenger that have learned the entries up to `position`."""
+
+    position: int
+    champion: Scorer | None
+    challenger: Scorer | None

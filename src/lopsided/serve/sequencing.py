@@ -1,0 +1,411 @@
+"""The order of things: events are answered, labels are judged, and both become entries in the order in which they came.
+
+One thread does this and nothing else. It never waits for learning: it answers by copies of the models, which the
+learning thread publishes now and then. Nothing here is acknowledged before its group has been written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lopsided.constraints import ParameterError
+from lopsided.encoding import EncodedRows, Schema
+from lopsided.labels import LabelMap
+from lopsided.serve import entries as log
+from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
+from lopsided.serve.folding import Fold, decide_alerts, unobserved
+from lopsided.serve.measuring import Floats
+from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
+from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
+from lopsided.serve.scoring import Scorer, View
+from lopsided.serve.storage.ids import EventIds
+from lopsided.serve.storage.log import Group, LogReader
+
+_REMEMBERED = 1 << 16  # fates of events, at hand
+_LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
+_MOST_EXPIRED = 20_000  # events at a time
+
+Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
+
+
+class RepeatedTooSoonError(Exception):
+    """A request came again while it was still being answered."""
+
+    def __str__(self) -> str:
+        return "A request must not be repeated before its answer can be read. Got one with the same Idempotency-Key."
+
+
+class Sequencer:
+    """All that must be known to answer and to judge; `fold` is where the log ends when it begins."""
+
+    def __init__(self, fold: Fold, reader: LogReader) -> None:
+        self._reader = reader
+        self.sequence = max(fold.position, reader.last)
+        self.settings: ModelSettings = fold.settings
+        self.labels: LabelMap = fold.labels
+        self.schema: Schema | None = fold.schema
+        self.budget = fold.budget
+        self.has_challenger = fold.has_challenger
+        self.versions = fold.versions
+        self.view = View(0, None, None)
+        self.expired_until = fold.expired_until
+        self.n_events, self.n_alerts = int(reader.fact("events") or 0), int(reader.fact("alerts") or 0)
+        self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
+        self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
+        self._unwritten: dict[int, log.Events] = {}
+        self._fates: OrderedDict[int, int] = OrderedDict()
+        self._parked = reader.all_parked()
+        self._replies: set[str] = set()  # keys of requests whose replies cannot be read yet
+        segments = reader.segments()
+        self.ids = EventIds(self._belongs, segments)
+        known = max((log.entry_and_number(segment.last)[0] for segment in segments), default=0)
+        for names, places in reader.ids_after(known):
+            self.ids.add(names, places)
+        if self.schema is None:
+            for sequence, _ in reader.event_entries(1, self.sequence):
+                entry = reader.events_at(sequence)
+                self._first += [] if entry is None else [entry.columns(number) for number in range(len(entry.ids))]
+
+    @property
+    def n_parked(self) -> int:
+        """Labels whose event has not come."""
+        return len(self._parked)
+
+    def publish(self, view: View) -> None:
+        """Answer by newer copies from now on; their histories are told what came meanwhile."""
+        while self._arrivals and self._arrivals[0][0] <= view.position:
+            self._arrivals.popleft()
+        for _, rows in self._arrivals:
+            for scorer in (view.champion, view.challenger):
+                if scorer is not None:
+                    scorer.observed(rows.view(EncodedRows))
+        self.view = view
+
+    def written(self, sequence: int) -> None:
+        """Everything up to here can be read from the log."""
+        for old in [known for known in self._unwritten if known <= sequence]:
+            del self._unwritten[old]
+        if sequence == self.sequence:
+            self._replies.clear()
+
+    # ---------------------------------------------------------------- a group
+
+    def process(self, requests: Sequence[Request], now: float) -> Group:
+        """Answer and judge requests in order; what is to be written before anybody is told."""
+        group, run, size = Group(received=now), list[NewEvents](), 0
+        for request in requests:
+            if self._was_answered(request):
+                continue
+            if isinstance(request, NewEvents) and size + len(request.raw) <= log.MOST_EVENTS:
+                run.append(request)
+                size += len(request.raw)
+                continue
+            self._answer(run, group)
+            run, size = ([request], len(request.raw)) if isinstance(request, NewEvents) else ([], 0)
+            if isinstance(request, NewLabels):
+                self._judge(request, group)
+            elif isinstance(request, Change):
+                self._change(request, group)
+            elif isinstance(request, Tick):
+                self._expire(group)
+        self._answer(run, group)
+        segment = self.ids.full()
+        if segment is not None:
+            group.segments.append(segment)
+        group.facts = {"events": self.n_events, "alerts": self.n_alerts}
+        for request in requests:
+            self._keep_reply(request, group)
+        return group
+
+    def _was_answered(self, request: Request) -> bool:
+        """Whether this very request was answered before, by its key; then it gets the same answer again."""
+        if request.key is None:
+            return False
+        if request.key in self._replies:  # of this group, or of one that is being written
+            request.error = RepeatedTooSoonError()
+            return True
+        request.replayed = self._reader.reply(request.key)
+        if request.replayed is None:
+            self._replies.add(request.key)
+        return request.replayed is not None
+
+    def _keep_reply(self, request: Request, group: Group) -> None:
+        if request.key is None or request.error is not None or request.replayed is not None:
+            return
+        reply = request.reply()
+        if reply is not None:
+            group.replies.append((request.key, group.received, msgspec.json.encode(reply)))
+
+    def _write(self, group: Group, entry: log.Entry) -> int:
+        self.sequence += 1
+        group.entries.append((self.sequence, entry))
+        if isinstance(entry, log.Events):
+            self._unwritten[self.sequence] = entry
+        return self.sequence
+
+    def _change(self, request: Change, group: Group) -> None:
+        try:
+            entry = request.make(self)
+        except ParameterError as error:
+            request.error = error
+            return
+        request.sequence = self._write(group, entry)
+        match entry:
+            case log.DecisionChanged():
+                self.settings = msgspec.structs.replace(self.settings, decision=entry.decision)
+                self.budget = budget_of(entry.decision)
+            case log.Challenged():
+                self.has_challenger = entry.challenger is not None
+            case log.Promoted():
+                self.has_challenger = False
+            case log.VersionMade():
+                self.versions.add(entry.name)
+
+    # ---------------------------------------------------------------- events
+
+    def _answer(self, requests: list[NewEvents], group: Group) -> None:
+        """Score all new events of some requests at once, in one entry."""
+        if not requests:
+            return
+        fresh: Fresh = []
+        repeated: list[tuple[NewEvents, int, int]] = []
+        seen: dict[str, int] = {}
+        for request in requests:
+            request.answers = [None] * len(request.ids)  # type: ignore[list-item]
+            given = [name for name in request.ids if name is not None]
+            places = dict(zip(given, self.ids.find(given), strict=True))
+            for row, name in enumerate(request.ids):
+                place = None if name is None else places[name]
+                place = seen.get(name) if place is None and name is not None else place
+                if place is not None:
+                    repeated.append((request, row, place))
+                    continue
+                named = f"{self.sequence + 1}-{len(fresh)}" if name is None else name
+                seen[named] = log.place_of(self.sequence + 1, len(fresh))
+                fresh.append((request, row, named))
+        if fresh:
+            self._note(self._entry_of(fresh, group.received), fresh, group)
+        for request, row, place in repeated:
+            try:
+                request.answers[row] = msgspec.structs.replace(self.answer_at(place), duplicate=True)
+            except ParameterError as error:
+                request.error = error
+
+    def _entry_of(self, fresh: Fresh, now: float) -> log.Events:
+        times = np.array([now if (t := request.times[row]) is None else t for request, row, _ in fresh])
+        rows = [request.raw[row] for request, row, _ in fresh]
+        entry = log.Events([name for _, _, name in fresh], times.tobytes(), rows, learned=self.view.position)
+        champion, rival = self.view.champion, self.view.challenger
+        if champion is None:
+            scores, probabilities = np.zeros(times.size), np.full(times.size, np.nan)
+        else:
+            observed = champion.observed(self._rows_of(fresh, champion))
+            scores = champion.scores(observed)
+            probabilities = champion.probabilities(scores)
+            entry.threshold = champion.threshold
+            if self.settings.keys:
+                entry.features = np.ascontiguousarray(observed).tobytes()
+                self._arrivals.append((self.sequence + 1, unobserved(champion.model, observed)))
+            if rival is not None:
+                if self.settings.keys:  # its own history notes them too
+                    rival.observed(unobserved(rival.model, observed))
+                entry.rival_scores = rival.scores(observed).tobytes()
+        entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
+        entry.flags = self._flags(entry, champion)
+        return entry
+
+    def _rows_of(self, fresh: Fresh, champion: Scorer) -> EncodedRows:
+        """Encoded rows; those of requests that came before there was a schema are encoded here."""
+        first = fresh[0][0]
+        if first.rows is not None and len(first.raw) == len(fresh) and fresh[-1][0] is first:
+            return np.asarray(first.rows).view(EncodedRows)
+        if all(request.rows is not None for request, _, _ in fresh):
+            return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
+        return np.asarray(champion.model.encoded([request.columns[row] for request, row, _ in fresh])).view(EncodedRows)
+
+    def _flags(self, entry: log.Events, champion: Scorer | None) -> bytes:
+        """Which events are alerts, and which of the others are drawn to be looked at all the same."""
+        flags = np.zeros(len(entry.ids), dtype=np.uint8)
+        has_begun = champion is not None and champion.started
+        if self.budget is not None and self.schema is not None:
+            flags[decide_alerts(self.budget, entry) & has_begun] = log.ALERT
+        elif has_begun:
+            flags[entry.score_array > entry.threshold] = log.ALERT
+        if self.settings.exploration:
+            for number, name in enumerate(entry.ids):
+                if not flags[number] and _chance(name, self.settings.random_state) < self.settings.exploration:
+                    flags[number] = log.EXPLORED
+        return flags.tobytes()
+
+    def _note(self, entry: log.Events, fresh: Fresh, group: Group) -> None:
+        sequence = self._write(group, entry)
+        places = [log.place_of(sequence, number) for number in range(len(entry.ids))]
+        self.ids.add(entry.ids, places)
+        self.n_events += len(places)
+        self.n_alerts += entry.flags.count(log.ALERT)
+        known: list[tuple[int, int, float]] = []
+        for number, (request, row, name) in enumerate(fresh):
+            request.answers[row] = self.answer_of(entry, number, sequence)
+            if entry.flags[number]:
+                group.alerts.append((places[number], day_of(entry.time_array[number]), entry.flags[number]))
+            if self.schema is None:
+                self._first.append(request.columns[row])
+            sign, parked = request.signs[row], self._parked.pop(name, None) if self._parked else None
+            if parked is not None:
+                group.unparked.append(name)
+            if sign is not None:
+                known.append((places[number], sign, group.received))
+            elif parked is not None:
+                known.append((places[number], *parked))
+        if self.schema is None and len(self._first) >= FIRST_EVENTS:
+            self._find_schema(group)
+        self._learn([label for label in known if self._weight(label[0])], group)
+
+    def answer_of(self, entry: log.Events, number: int, sequence: int) -> EventAnswer:
+        """What was answered to an event of an entry."""
+        probability, alert = float(entry.probability_array[number]), bool(entry.flags[number] & log.ALERT)
+        return EventAnswer(
+            id=entry.ids[number],
+            score=float(entry.score_array[number]),
+            probability=None if math.isnan(probability) else probability,
+            decision=label_of(self.labels, 1 if alert else -1),
+            alert=alert,
+            version=entry.learned,
+            sequence=sequence,
+            explore=bool(entry.flags[number] & log.EXPLORED),
+        )
+
+    def answer_at(self, place: int) -> EventAnswer:
+        """What was answered to an event."""
+        found = self._event_at(place)
+        if found is None:
+            raise ParameterError("The event must not be older than what is kept. Got the id of one that was forgotten.")
+        return self.answer_of(*found, log.entry_and_number(place)[0])
+
+    def _event_at(self, place: int) -> tuple[log.Events, int] | None:
+        sequence, number = log.entry_and_number(place)
+        entry = self._unwritten.get(sequence)
+        return self._reader.event_at(place) if entry is None else (entry, number)
+
+    def _belongs(self, name: str, place: int) -> bool:
+        found = self._event_at(place)
+        return found is not None and found[0].ids[found[1]] == name
+
+    def _find_schema(self, group: Group) -> None:
+        self.schema = found_schema(self.settings, self._first)
+        self._first = []
+        self._write(group, log.SchemaFound(self.schema.to_json()))
+
+    # ---------------------------------------------------------------- labels
+
+    def _judge(self, request: NewLabels, group: Group) -> None:
+        known: list[tuple[int, int, float]] = []
+        corrects, parked, outcomes = list[bool](), list[int](), list[str]()
+        for k, place in enumerate(self.ids.find(request.ids)):
+            sign, time = request.signs[k], request.times[k]
+            if place is None:
+                outcome = "duplicate" if request.ids[k] in self._parked else "parked"
+                if outcome == "parked":
+                    self._parked[request.ids[k]] = sign, time
+                    parked.append(k)
+            else:
+                outcome = self._outcome(place, sign, correct=request.corrects[k])
+                if outcome in ("learned", "corrected"):
+                    known.append((place, sign, time))
+                    corrects.append(outcome == "corrected")
+                    self._settle(place, sign)
+            outcomes.append(outcome)
+        sequence = self._learn(known, group, corrects)
+        if parked:
+            names, signs, times = ([of[k] for k in parked] for of in (request.ids, request.signs, request.times))
+            self._write(group, log.Parked(names, signs, times))  # type: ignore[arg-type]
+            group.parked += [(request.ids[k], request.signs[k], request.times[k], group.received) for k in parked]
+        for name, outcome in zip(request.ids, outcomes, strict=True):
+            at = sequence if outcome in ("learned", "corrected") else None
+            request.outcomes.append(LabelOutcome(name, outcome, at))  # type: ignore[arg-type]
+
+    def _outcome(self, place: int, sign: int, *, correct: bool) -> str:
+        fate = self._fate(place)
+        if fate is not None:
+            return "duplicate" if fate == sign else "corrected" if correct else "conflict"
+        if log.entry_and_number(place)[0] <= self.expired_until:
+            return "too late"
+        return "learned" if self._weight(place) else "not selected"
+
+    def _fate(self, place: int) -> int | None:
+        fate = self._fates.get(place)
+        return self._reader.sign_at(place) if fate is None else fate
+
+    def _settle(self, place: int, sign: int) -> None:
+        self._fates[place] = sign
+        self._fates.move_to_end(place)
+        if len(self._fates) > _REMEMBERED:
+            self._fates.popitem(last=False)
+
+    def _weight(self, place: int) -> float:
+        """The inverse of the chance that the label of an event would be seen; 0 if there was none."""
+        if not self.settings.selective:
+            return 1.0
+        found = self._event_at(place)
+        flags = 0 if found is None else found[0].flags[found[1]]
+        if flags & log.EXPLORED:
+            return min(1.0 / self.settings.exploration, _LARGEST_WEIGHT)
+        return 1.0 if flags else 0.0
+
+    def _learn(
+        self, known: list[tuple[int, int, float]], group: Group, corrects: list[bool] | None = None
+    ) -> int | None:
+        """Labels to be learned, in an entry; before the first of them it must be known what the columns are."""
+        if not known:
+            return None
+        if self.schema is None:
+            self._find_schema(group)
+        places, signs, times = (list(part) for part in zip(*known, strict=True))
+        weights = [self._weight(place) for place in places]
+        sequence = self._write(group, log.Labels(places, signs, weights, times, corrects or [False] * len(known)))
+        for place, sign, time in known:
+            self._settle(place, sign)
+            group.labels.append((place, sign, sequence, time))
+        return sequence
+
+    # ---------------------------------------------------------------- what never comes
+
+    def _expire(self, group: Group) -> None:
+        """Give up events that have waited too long, and labels whose events never came."""
+        patience, as_negative = patience_of(self.settings)
+        since = group.received - patience
+        group.unparked += [name for name in self._reader.parked_before(since) if self._parked.pop(name, None)]
+        last = self._reader.received_before(since, self.expired_until)
+        if last == self.expired_until:
+            return
+        first, places = self.expired_until + 1, list[int]()
+        for sequence, n in self._reader.event_entries(first, last):
+            if len(places) >= _MOST_EXPIRED:
+                last = sequence - 1
+                break
+            own = range(log.place_of(sequence, 0), log.place_of(sequence, n))
+            labelled = self._reader.labelled_between(own[0], own[-1])
+            places += [place for place in own if place not in labelled and place not in self._fates]
+        self.expired_until = last
+        if not places:
+            return
+        if as_negative:
+            places = [place for place in places if self._weight(place)]
+        sequence = self._write(group, log.Expired(first, last, places, as_negative))
+        if as_negative:
+            for place in places:
+                self._settle(place, -1)
+                group.labels.append((place, -1, sequence, group.received))
+
+
+def _chance(name: str, seed: int) -> float:
+    """A number in [0, 1) drawn by the id itself, so that nobody can draw again."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
+    return int.from_bytes(digest, "little") / 2.0**64

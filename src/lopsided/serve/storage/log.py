@@ -1,0 +1,280 @@
+"""The log of a model in one SQLite file: entries in order, and beside them what is looked up of events and labels.
+
+A group of entries is written in one transaction with `synchronous=FULL`: when `append` returns, it survives a loss of
+power. One connection writes; readers have connections of their own and see what has been written, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+
+from lopsided.serve.entries import Entry, Events, entry_and_number, packed, place_of, unpacked
+from lopsided.serve.storage.disk import Disk
+from lopsided.serve.storage.ids import Segment
+
+FORMAT = 1
+_EVENTS, _OTHERS = 1, 0
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (sequence INTEGER PRIMARY KEY, kind INTEGER, received REAL, n INTEGER, body BLOB);
+CREATE TABLE IF NOT EXISTS labels (place INTEGER PRIMARY KEY, sign INTEGER, sequence INTEGER, time REAL);
+CREATE TABLE IF NOT EXISTS parked (id TEXT PRIMARY KEY, sign INTEGER, time REAL, received REAL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS alerts (place INTEGER PRIMARY KEY, day INTEGER, flags INTEGER);
+CREATE INDEX IF NOT EXISTS alerts_by_day ON alerts (day, place);
+CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, level INTEGER, hashes BLOB, places BLOB);
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BLOB) WITHOUT ROWID;
+"""
+
+
+class StorageError(Exception):
+    """The disk is full, broken or taken away: nothing of the group was written."""
+
+
+@dataclass
+class Group:
+    """What is written at once: entries with their sequence, and what can be looked up because of them."""
+
+    received: float
+    entries: list[tuple[int, Entry]] = field(default_factory=list)
+    labels: list[tuple[int, int, int, float]] = field(default_factory=list)  # place, sign, sequence, time
+    parked: list[tuple[str, int, float, float]] = field(default_factory=list)  # id, sign, time, received
+    unparked: list[str] = field(default_factory=list)
+    alerts: list[tuple[int, int, int]] = field(default_factory=list)  # place, day, flags
+    segments: list[Segment] = field(default_factory=list)
+    outdated: list[int] = field(default_factory=list)  # numbers of segments
+    replies: list[tuple[str, float, bytes]] = field(default_factory=list)  # key, received, body
+    facts: dict[str, int] = field(default_factory=dict)
+    forget: int = 0  # events in entries before this one
+
+    @property
+    def is_something(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.entries or self.segments or self.outdated or self.unparked or self.forget)
+
+    def take_in(self, later: Group) -> None:
+        """One group of two that follow each other."""
+        for name in ("entries", "labels", "parked", "unparked", "alerts", "segments", "outdated", "replies"):
+            getattr(self, name).extend(getattr(later, name))
+        self.facts.update(later.facts)
+        self.forget = max(self.forget, later.forget)
+
+
+def _connect(path: Path, disk: Disk, flags: int) -> apsw.Connection:
+    return apsw.Connection(str(path), flags=flags, vfs=disk.vfs)
+
+
+class LogWriter:
+    """The one connection that writes."""
+
+    def __init__(self, path: Path, disk: Disk) -> None:
+        try:
+            self._sql = _connect(path, disk, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+            # Before the first page is written, or it would have no effect.
+            self._sql.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            self._sql.execute("PRAGMA journal_mode=WAL")
+            self._sql.execute("PRAGMA synchronous=FULL")
+            self._sql.execute("PRAGMA wal_autocheckpoint=4000")
+            with self._sql:
+                self._sql.execute(_TABLES)
+                self._sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
+        except (apsw.Error, OSError) as error:
+            raise StorageError(f"The log {path.name} must be readable and writable. Got: {error}.") from None
+        found = self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get
+        if found != FORMAT:
+            raise StorageError(
+                f"The log {path.name} must have format {FORMAT}. Got format {found}: a newer lopsided wrote it."
+            )
+
+    def append(self, group: Group) -> None:
+        """Write a group, all of it or nothing."""
+        sql = self._sql
+        try:
+            with sql:
+                sql.executemany(
+                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
+                    (
+                        (
+                            sequence,
+                            _kind(entry),
+                            group.received,
+                            _count(entry),
+                            packed(entry),
+                        )
+                        for sequence, entry in group.entries
+                    ),
+                )
+                sql.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels)
+                sql.executemany("INSERT OR IGNORE INTO parked VALUES (?, ?, ?, ?)", group.parked)
+                sql.executemany("DELETE FROM parked WHERE id = ?", [(name,) for name in group.unparked])
+                sql.executemany("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts)
+                sql.executemany("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated])
+                sql.executemany(
+                    "INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)",
+                    ((s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments),
+                )
+                sql.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies)
+                sql.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", group.facts.items())
+                if group.forget:
+                    self._forget(group.forget, group.received)
+        except (apsw.Error, OSError) as error:
+            raise StorageError(f"The log must be writable. Got: {error}.") from None
+
+    def _forget(self, before: int, now: float) -> None:
+        """Give up events in entries before a sequence, with their labels and alerts, and replies of last week."""
+        sql, place = self._sql, place_of(before, 0)
+        sql.execute("DELETE FROM entries WHERE sequence < ? AND kind = ?", (before, _EVENTS))
+        sql.execute("DELETE FROM labels WHERE place < ?", (place,))
+        sql.execute("DELETE FROM alerts WHERE place < ?", (place,))
+        sql.execute("DELETE FROM replies WHERE received < ?", (now - 7 * 86400.0,))
+        sql.execute("PRAGMA incremental_vacuum(2000)")
+
+    def close(self) -> None:
+        """Write what is in the journal into the file, and let go."""
+        with suppress(apsw.Error):  # a disk that fails now has failed before: what was acknowledged is in the journal
+            self._sql.close()
+
+
+def _kind(entry: Entry) -> int:
+    return _EVENTS if isinstance(entry, Events) else _OTHERS
+
+
+def _count(entry: Entry) -> int:
+    return len(entry.ids) if isinstance(entry, Events) else 0
+
+
+class LogReader:
+    """A connection that reads what has been written; one for each thread."""
+
+    def __init__(self, path: Path, disk: Disk) -> None:
+        self._sql = _connect(path, disk, apsw.SQLITE_OPEN_READONLY)
+        self._sql.set_busy_timeout(5000)
+        self._kept: dict[int, Events] = {}
+
+    def close(self) -> None:
+        """Let go."""
+        self._sql.close()
+
+    # ---------------------------------------------------------------- entries
+
+    @property
+    def last(self) -> int:
+        """The sequence of the latest entry; 0 if there is none."""
+        return int(self._sql.execute("SELECT max(sequence) FROM entries").get or 0)
+
+    def after(self, sequence: int, *, events: bool, limit: int = 256) -> Iterator[tuple[int, Entry]]:
+        """Entries behind one, in order; those of events only if they are wanted."""
+        wanted = "" if events else f"AND kind != {_EVENTS}"
+        rows: Any = self._sql.execute(
+            f"SELECT sequence, body FROM entries WHERE sequence > ? {wanted} ORDER BY sequence LIMIT ?",
+            (sequence, limit),
+        ).fetchall()
+        for found, body in rows:
+            yield found, unpacked(body)
+
+    def events_at(self, sequence: int) -> Events | None:
+        """An entry of events; None if it has been forgotten. The latest are kept at hand."""
+        entry = self._kept.get(sequence)
+        if entry is None:
+            body = self._sql.execute("SELECT body FROM entries WHERE sequence = ?", (sequence,)).get
+            found = None if body is None else unpacked(body)
+            if not isinstance(found, Events):
+                return None
+            entry = self._kept[sequence] = found
+            if len(self._kept) > 64:
+                del self._kept[next(iter(self._kept))]
+        return entry
+
+    def event_at(self, place: int) -> tuple[Events, int] | None:
+        """The entry that holds an event, and its number in it."""
+        sequence, number = entry_and_number(place)
+        entry = self.events_at(sequence)
+        return None if entry is None or number >= len(entry.ids) else (entry, number)
+
+    def belongs(self, name: str, place: int) -> bool:
+        """Whether the event at a place has this id."""
+        found = self.event_at(place)
+        return found is not None and found[0].ids[found[1]] == name
+
+    def received_before(self, moment: float, after: int) -> int:
+        """The last entry behind `after` that was received before a moment; `after` if there is none."""
+        found = self._sql.execute(
+            "SELECT max(sequence) FROM entries WHERE sequence > ? AND received < ?", (after, moment)
+        ).get
+        return after if found is None else int(found)
+
+    def event_entries(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Sequences and sizes of the entries of events in a stretch."""
+        rows: Any = self._sql.execute(
+            "SELECT sequence, n FROM entries WHERE sequence BETWEEN ? AND ? AND kind = ? ORDER BY sequence",
+            (first, last, _EVENTS),
+        )
+        return list(rows)
+
+    def newest_events(self, limit: int) -> list[int]:
+        """Sequences of the latest entries of events, the latest first."""
+        return [
+            row[0]
+            for row in self._sql.execute(
+                "SELECT sequence FROM entries WHERE kind = ? ORDER BY sequence DESC LIMIT ?", (_EVENTS, limit)
+            )
+        ]
+
+    # ---------------------------------------------------------------- labels, alerts, replies
+
+    def sign_at(self, place: int) -> int | None:
+        """What an event turned out to be, +1 or -1; None while nobody knows."""
+        return self._sql.execute("SELECT sign FROM labels WHERE place = ?", (place,)).get
+
+    def labelled_between(self, first: int, last: int) -> set[int]:
+        """Places of a stretch that have a label."""
+        rows = self._sql.execute("SELECT place FROM labels WHERE place BETWEEN ? AND ?", (first, last))
+        return {row[0] for row in rows}
+
+    def all_parked(self) -> dict[str, tuple[int, float]]:
+        """Signs and times of labels whose events have not come."""
+        return {name: (sign, time) for name, sign, time in self._sql.execute("SELECT id, sign, time FROM parked")}
+
+    def parked_before(self, moment: float) -> list[str]:
+        """Ids of labels that have been parked since before a moment."""
+        return [row[0] for row in self._sql.execute("SELECT id FROM parked WHERE received < ?", (moment,))]
+
+    def count(self, table: str) -> int:
+        """How many rows a table has."""
+        return int(self._sql.execute(f"SELECT count(*) FROM {table}").get)
+
+    def alerts_of(self, day: int, limit: int) -> list[tuple[int, int]]:
+        """Places and flags of the alerts of a day, the latest first."""
+        rows: Any = self._sql.execute(
+            "SELECT place, flags FROM alerts WHERE day = ? ORDER BY place DESC LIMIT ?", (day, limit)
+        )
+        return list(rows)
+
+    def reply(self, key: str) -> bytes | None:
+        """What was answered to a request with this key."""
+        return self._sql.execute("SELECT body FROM replies WHERE key = ?", (key,)).get
+
+    def fact(self, name: str) -> Any:
+        """Something that is said once."""
+        return self._sql.execute("SELECT value FROM facts WHERE name = ?", (name,)).get
+
+    def segments(self) -> list[Segment]:
+        """All segments of the index of ids."""
+        return [
+            Segment(number, level, np.frombuffer(hashes, dtype=np.uint64), np.frombuffer(places, dtype=np.int64))
+            for number, level, hashes, places in self._sql.execute("SELECT * FROM ids ORDER BY number")
+        ]
+
+    def ids_after(self, sequence: int) -> Iterator[tuple[Sequence[str], list[int]]]:
+        """Ids and places of events behind an entry, which no segment knows yet."""
+        for found, _ in self.event_entries(sequence + 1, 1 << 62):
+            entry = self.events_at(found)
+            if entry is not None:
+                yield entry.ids, [place_of(found, number) for number in range(len(entry.ids))]

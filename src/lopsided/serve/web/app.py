@@ -1,0 +1,111 @@
+"""The application: routes behind tokens and limits, the page, and what happens at the beginning and at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route as Path_
+from starlette.types import ASGIApp
+
+from lopsided.serve.house import House
+from lopsided.serve.web.openapi import document
+from lopsided.serve.web.prometheus import Times
+from lopsided.serve.web.responses import json_response, problem, response_to
+from lopsided.serve.web.routes import NOBODY, ROUTES, Handler, Route
+from lopsided.serve.web.tokens import Tokens, is_own_page
+
+_LOG = logging.getLogger("lopsided.serve")
+_PAGE = Path(__file__).parent / "page"
+_FILES = {
+    "/": ("index.html", "text/html"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/page.css": ("page.css", "text/css"),
+}
+LARGEST_BODY = 16 << 20
+# The page needs nothing but what the service itself gives.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+}
+
+
+def application(house: House, tokens: Tokens, *, largest_body: int = LARGEST_BODY) -> Starlette:
+    """The service over one house of models, which is opened when it starts and closed when it stops."""
+
+    @contextlib.asynccontextmanager
+    async def living(app: Starlette) -> AsyncIterator[None]:
+        opening = asyncio.create_task(asyncio.to_thread(house.open))
+        yield
+        app.state.is_closing = True
+        await opening
+        await asyncio.to_thread(house.close)
+
+    paths = [Path_(route.path, _guarded(route, tokens), methods=[route.method]) for route in ROUTES]
+    paths += [Path_(path, _file(*file)) for path, file in _FILES.items()]
+    described = document()
+    paths.append(Path_("/openapi.json", lambda _: json_response(described)))
+    app = Starlette(routes=paths, lifespan=living, exception_handlers={404: _nothing_here, 405: _not_so})
+    app.state.house, app.state.times, app.state.largest_body = house, Times(), largest_body
+    app.state.is_closing = False
+    return app
+
+
+def _guarded(route: Route, tokens: Tokens) -> Handler:
+    """A handler that only those reach who may, whose errors become sentences, and whose time is taken."""
+
+    async def handle(request: Request) -> Response:
+        began = time.perf_counter()
+        response = await _answer(route, tokens, request)
+        times: Times = request.app.state.times
+        labels = times.requests.labels(route.method, route.path, str(response.status_code))
+        labels.observe(time.perf_counter() - began)
+        return response
+
+    return handle
+
+
+async def _answer(route: Route, tokens: Tokens, request: Request) -> Response:
+    if route.right != NOBODY:
+        header = request.headers.get("authorization")
+        if not tokens.allows(header, None):
+            return problem("A request must have a valid token: Authorization: Bearer TOKEN.", 401)
+        if not tokens.allows(header, route.right):
+            return problem(f"The token must have the right {route.right!r}.", 403)
+        if request.method != "GET" and not is_own_page(request.headers.get("host"), request.headers.get("origin")):
+            return problem("A page of another site must not change anything here.", 403)
+    try:
+        return await route.handler(request)
+    except Exception as error:
+        response = response_to(error)
+        if response is None:
+            _LOG.exception("A request to %s failed", route.path)
+            response = problem("The service has made a mistake, which its log describes.", 500)
+        return response
+
+
+def _file(name: str, kind: str) -> Any:
+    async def handle(request: Request) -> Response:
+        return FileResponse(_PAGE / name, media_type=kind, headers=_HEADERS)
+
+    return handle
+
+
+async def _nothing_here(request: Request, error: Exception) -> Response:
+    return problem("The path must be one of those that /openapi.json lists.", 404)
+
+
+async def _not_so(request: Request, error: Exception) -> Response:
+    return problem(f"The path does not take {request.method}: see /openapi.json.", 405)
+
+
+__all__ = ["ASGIApp", "application"]

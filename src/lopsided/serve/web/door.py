@@ -1,0 +1,160 @@
+"""From the bytes of a request to events and labels that fit the model, or a sentence that says why not."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from lopsided.constraints import ParameterError
+from lopsided.serve.configuration import moment_of, sign_of
+from lopsided.serve.messages import Event, Id, LabelGiven, Moment
+from lopsided.serve.messages import Label as AnyLabel
+from lopsided.serve.requests import NewEvents, NewLabels
+from lopsided.serve.running import RunningModel
+
+JSON, NDJSON, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+MOST_AT_ONCE = 10_000  # events or labels of one request
+MOST_COLUMNS = 1_000
+LONGEST_TEXT = 10_000
+_ARROW_FIELDS = ("id", "time", "label")
+
+
+class MalformedError(Exception):
+    """The body of a request is not what its type says."""
+
+
+class _RawEvent(msgspec.Struct, forbid_unknown_fields=True):
+    """An event whose columns are left as they are."""
+
+    columns: msgspec.Raw
+    id: Id | None = None
+    time: Moment | None = None
+    label: AnyLabel | None = None
+
+
+_events = msgspec.json.Decoder(_RawEvent | list[_RawEvent])
+_event = msgspec.json.Decoder(_RawEvent)
+_labels = msgspec.json.Decoder(LabelGiven | list[LabelGiven])
+_label = msgspec.json.Decoder(LabelGiven)
+_columns = msgspec.json.Decoder(dict[str, bool | int | float | str | None])
+
+
+def events_of(body: bytes, kind: str, model: RunningModel) -> tuple[NewEvents, bool]:
+    """The events of a request, and whether there was only one, not in a list."""
+    if kind == ARROW:
+        return _checked(model, *_from_arrow(body)), False
+    found: Any = _lines(body, _event) if kind == NDJSON else _decoded(body, _events)
+    is_one = isinstance(found, _RawEvent)
+    events = [found] if is_one else found
+    _check_number(len(events))
+    raw = [bytes(event.columns) for event in events]
+    columns = [_decoded(text, _columns, row if not is_one else None) for row, text in enumerate(raw)]
+    return _checked(model, events, columns, raw), is_one
+
+
+def _checked(
+    model: RunningModel, events: list[Any], columns: list[dict[str, Any]], raw: list[bytes] | None
+) -> NewEvents:
+    for row, cells in enumerate(columns):
+        if not cells or len(cells) > MOST_COLUMNS:
+            raise ParameterError(f"An event must have 1 to {MOST_COLUMNS} columns. Got {len(cells)} in event {row}.")
+        if any(isinstance(cell, str) and len(cell) > LONGEST_TEXT for cell in cells.values()):
+            raise ParameterError(
+                f"A text must have at most {LONGEST_TEXT} characters. Got a longer one in event {row}."
+            )
+    time_column = model.settings.time
+    times: list[float | None] = []
+    for row, event in enumerate(events):
+        given = event.time
+        if given is None and time_column is not msgspec.UNSET:
+            given = columns[row].get(time_column)
+        times.append(None if given is None else moment_of(given))
+    raw = _with_times(columns, times, raw, None if time_column is msgspec.UNSET else time_column)
+    signs = [None if event.label is None else sign_of(model.labels, event.label) for event in events]
+    champion = model.view.champion
+    rows = None if champion is None else np.asarray(champion.model.encoded(columns))
+    return NewEvents([event.id for event in events], times, raw, columns, rows, signs)
+
+
+def _with_times(
+    columns: list[dict[str, Any]], times: list[float | None], raw: list[bytes] | None, time_column: str | None
+) -> list[bytes]:
+    """The columns as JSON, with the time in its column, in seconds, where the model has one."""
+    if time_column is None:
+        return [msgspec.json.encode(cells) for cells in columns] if raw is None else raw
+    for cells, time in zip(columns, times, strict=True):
+        if time is None:
+            raise ParameterError(f"An event must have a time, or the column {time_column!r}. Got neither.")
+        cells[time_column] = time
+    return [msgspec.json.encode(cells) for cells in columns]
+
+
+def labels_of_request(body: bytes, kind: str, model: RunningModel, now: float) -> tuple[NewLabels, bool]:
+    """The labels of a request, and whether there was only one, not in a list."""
+    found: Any = _lines(body, _label) if kind == NDJSON else _decoded(body, _labels)
+    if kind == ARROW:
+        raise MalformedError(f"Labels must be {JSON} or {NDJSON}. Got {ARROW}.")
+    is_one = isinstance(found, LabelGiven)
+    labels: list[LabelGiven] = [found] if is_one else found
+    _check_number(len(labels))
+    return NewLabels(
+        [label.id for label in labels],
+        [sign_of(model.labels, label.label) for label in labels],
+        [now if label.time is msgspec.UNSET else moment_of(label.time) for label in labels],
+        [label.correct for label in labels],
+    ), is_one
+
+
+def _check_number(n: int) -> None:
+    if not 1 <= n <= MOST_AT_ONCE:
+        raise ParameterError(f"A request must hold 1 to {MOST_AT_ONCE:,} events or labels. Got {n:,}.")
+
+
+def _decoded(text: bytes | msgspec.Raw, decoder: Any, row: int | None = None) -> Any:
+    where = "" if row is None else f" in event {row}"
+    try:
+        return decoder.decode(text)
+    except msgspec.ValidationError as error:
+        raise ParameterError(f"The request must fit its description. Got: {error}{where}.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedError(f"The request must be valid JSON. Got: {error}{where}.") from None
+
+
+def _lines(body: bytes, decoder: Any) -> list[Any]:
+    return [_decoded(line, decoder, number) for number, line in enumerate(_whole_lines(body))]
+
+
+def _whole_lines(body: bytes) -> Iterator[bytes]:
+    return (line for line in body.splitlines() if line.strip())
+
+
+def _from_arrow(body: bytes) -> tuple[list[Event], list[dict[str, Any]], None]:
+    """Rows of an Arrow stream: the columns id, time and label are those of events, all others are theirs."""
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(io.BytesIO(body)) as reader:
+            table = reader.read_all()
+        rows = table.to_pylist()
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise MalformedError(f"The request must be an Arrow stream. Got: {str(error)[:200]}.") from None
+    _check_number(len(rows))
+    events, columns = [], []
+    for row in rows:
+        own = {name: row.pop(name) for name in _ARROW_FIELDS if name in row}
+        cells = {name: str(value) if not _is_plain(value) else value for name, value in row.items()}
+        name = own.get("id")
+        event = _RawEvent(msgspec.Raw(b""), None if name is None else str(name), None, own.get("label"))
+        time: Any = own.get("time")
+        event.time = time.timestamp() if hasattr(time, "timestamp") else time
+        events.append(event)
+        columns.append(cells)
+    return events, columns, None  # type: ignore[return-value]
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)

@@ -1,0 +1,119 @@
+"""The Open Inference Protocol (version 2), so that existing clients can score by a model. Nothing is written."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lopsided.constraints import ParameterError
+from lopsided.encoding import Schema
+from lopsided.serve.configuration import label_of
+from lopsided.serve.running import RunningModel
+from lopsided.serve.web.door import MOST_AT_ONCE
+from lopsided.serve.web.responses import decoded, json_response, model_of, problem
+from lopsided.version import __version__
+
+_NUMBERS = {"BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "FP32", "FP64"}
+
+
+class Tensor(msgspec.Struct):
+    """A column, by the name that it has in the schema: as many values as there are rows."""
+
+    name: str
+    shape: list[int]
+    datatype: str
+    data: list[Any]
+    parameters: dict[str, Any] = {}
+
+
+class InferenceRequest(msgspec.Struct):
+    """Columns of rows to be scored."""
+
+    inputs: list[Tensor]
+    id: str | None = None
+    parameters: dict[str, Any] = {}
+    outputs: list[dict[str, Any]] = []
+
+
+async def server(request: Request) -> Response:
+    """What this is."""
+    return json_response({"name": "lopsided", "version": __version__, "extensions": []})
+
+
+async def ready(request: Request) -> Response:
+    """Whether a model scores."""
+    model = model_of(request)
+    if model.failure is not None or model.view.champion is None:
+        return problem(f"The model {model.name!r} does not know its columns yet, or cannot write.", 503)
+    return json_response({"name": model.name, "ready": True})
+
+
+async def metadata(request: Request) -> Response:
+    """Inputs and outputs of a model."""
+    model = model_of(request)
+    columns = () if model.schema is None else _columns_of(model)
+    return json_response(
+        {
+            "name": model.name,
+            "versions": [version.name for version in model.versions.all()],
+            "platform": "lopsided",
+            "inputs": [
+                {"name": name, "datatype": "FP64" if kind == "number" else "BYTES", "shape": [-1]}
+                for name, kind in columns
+            ],
+            "outputs": [
+                {"name": name, "datatype": kind, "shape": [-1]}
+                for name, kind in (("score", "FP64"), ("probability", "FP64"), ("decision", "BYTES"))
+            ],
+        }
+    )
+
+
+def _columns_of(model: RunningModel) -> list[tuple[str, str]]:
+    schema: Schema = model.schema
+    names = [(column.name, column.kind) for column in schema.columns]
+    return names + [(key, "key") for key in model.settings.keys if key not in dict(names)]
+
+
+async def infer(request: Request) -> Response:
+    """Scores, probabilities and decisions of rows."""
+    model, asked = model_of(request), await decoded(request, InferenceRequest)
+    rows = _rows_of(asked)
+    champion = model.view.champion
+    if champion is None:
+        raise ParameterError("The model must know its columns before it can score. Got one that has seen no events.")
+
+    def answer() -> tuple[Any, Any]:
+        scores = champion.scores(np.asarray(champion.model.encoded(rows)).view(type(champion.model.encoded(rows))))
+        return scores, champion.probabilities(scores)
+
+    scores, probabilities = await asyncio.to_thread(answer)
+    decisions = [str(label_of(model.labels, 1 if score > champion.threshold else -1)) for score in scores]
+    known = [None if np.isnan(value) else float(value) for value in probabilities]
+    outputs = [
+        {"name": "score", "datatype": "FP64", "shape": [len(rows)], "data": scores.tolist()},
+        {"name": "probability", "datatype": "FP64", "shape": [len(rows)], "data": known},
+        {"name": "decision", "datatype": "BYTES", "shape": [len(rows)], "data": decisions},
+    ]
+    wanted = {output.get("name") for output in asked.outputs}
+    outputs = [output for output in outputs if not wanted or output["name"] in wanted]
+    return json_response({"model_name": model.name, "id": asked.id, "outputs": outputs})
+
+
+def _rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
+    sizes = {len(tensor.data) for tensor in asked.inputs}
+    if len(sizes) != 1 or not 1 <= (n := sizes.pop()) <= MOST_AT_ONCE:
+        raise ParameterError(f"The inputs must be columns of the same 1 to {MOST_AT_ONCE:,} rows. Got other sizes.")
+    for tensor in asked.inputs:
+        if tensor.shape not in ([n], [n, 1]):
+            raise ParameterError(f"The shape of input {tensor.name!r} must be [{n}]. Got {tensor.shape[:4]}.")
+        if tensor.datatype != "BYTES" and tensor.datatype not in _NUMBERS:
+            raise ParameterError(f"The datatype of input {tensor.name!r} must be a number or BYTES. Got another.")
+        if any(isinstance(value, list | dict) for value in tensor.data):
+            raise ParameterError(f"The data of input {tensor.name!r} must be flat. Got lists within.")
+    return [{tensor.name: tensor.data[row] for tensor in asked.inputs} for row in range(n)]
