@@ -54,9 +54,10 @@ class _Models:
 
     def collect(self) -> Iterator[Any]:
         """One family for each number."""
-        for kind, table in ((CounterMetricFamily, _COUNTERS), (GaugeMetricFamily, _GAUGES)):
+        tables: tuple[tuple[Any, dict[str, Any]], ...] = (CounterMetricFamily, _COUNTERS), (GaugeMetricFamily, _GAUGES)
+        for kind, table in tables:
             for name, (words, number_of) in table.items():
-                family: Any = kind(f"lopsided_{name}", words, labels=["model"])
+                family = kind(f"lopsided_{name}", words, labels=["model"])
                 for model in self._models:
                     value = number_of(model)
                     if value is not None:
