@@ -41,6 +41,7 @@ COMMANDS: dict[str, Entry] = {
     "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
     "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Reproduce a published table and compare."),
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
+    "serve": Entry("lopsided.cli.serve", "serve", "Score events over HTTP, learn from labels that come later."),
     "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
     "warm-up": Entry("lopsided.cli.warm_up", "warm_up", "Compile for this machine now, not at the first use."),

@@ -16,7 +16,8 @@ _BETWEEN_MEASURES = 1.0  # seconds: areas and their intervals take milliseconds
 class Summary:
     """How the models were doing when it was made."""
 
-    made: float
+    made: float  # the measures
+    measured: int  # labels that they know of
     position: int
     learned: int
     expired: int
@@ -26,6 +27,11 @@ class Summary:
     threshold: float | None
     champion: LineState
     challenger: LineState | None
+
+
+def is_outdated(summary: Summary, fold: Fold) -> bool:
+    """Whether labels have been learned that the measures do not know of, and it is time to look again."""
+    return summary.measured != fold.n_learned and time.monotonic() - summary.made >= _BETWEEN_MEASURES
 
 
 def summary_of(fold: Fold, sequencer: Sequencer, before: Summary | None = None) -> Summary:
@@ -40,6 +46,7 @@ def summary_of(fold: Fold, sequencer: Sequencer, before: Summary | None = None) 
     champion = fold.champion
     return Summary(
         before.made if is_fresh and before is not None else time.monotonic(),
+        before.measured if is_fresh and before is not None else fold.n_learned,
         fold.position,
         fold.n_learned,
         fold.n_expired,
