@@ -4,9 +4,9 @@ import asyncio
 
 import numpy as np
 import pytest
-from serve.running_service import running_service, wait_until
 
 from lopsided.client import AsyncClient, Client, ServiceError
+from serve.running_service import running_service, wait_until
 
 SETTINGS = {"learner": "koil", "parameters": {"budget": 20}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,7 @@ class TableEncoder:
         self.names = self._names()
         self.width = len(self.names)
         self._places = self._layout()
+        self._plain_numbers = _PlainNumbers.of(self._places)
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
@@ -132,12 +133,34 @@ class TableEncoder:
             if type(cell) is float and abs(cell) <= LARGEST_FEATURE and place.column.kind == NUMBER:
                 result[place.columns.start] = cell  # by far the most common, and nothing is left to check
                 continue
-            try:
-                value = cells.checked_cell(place.expected, cell)
-            except cells.WrongCellError as wrong:
-                field = f"column {place.column.name!r}"
-                raise StreamError("the row", None, field, wrong.rule, wrong.got) from None
-            place.write_one(value, result)
+            place.write_one(self._checked(place, cell), result)
+
+    def from_mappings(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
+        """Rows that are mappings, each as `row` writes it: plain numbers of all rows at once, because they are many."""
+        result = np.zeros((len(rows), self.width))
+        plain = self._plain_numbers
+        numbers = _numbers_in(rows, plain.names)
+        if numbers is None:
+            for cells_by_name, row in zip(rows, result, strict=True):
+                self.row(cells_by_name, row)
+            return result
+        missing = np.isnan(numbers)
+        result[:, plain.columns] = numbers
+        result[:, plain.flags] = missing[:, plain.flagged]
+        nothing, others = np.asarray(missing.all(axis=1)), plain.others
+        for number, cells_by_name in enumerate(rows if others or nothing.any() else ()):
+            if nothing[number]:  # which may be a mistake
+                self.row(cells_by_name, result[number])
+                continue
+            for place in others:
+                place.write_one(self._checked(place, cells_by_name.get(place.column.name)), result[number])
+        return result
+
+    def _checked(self, place: _Place, cell: Any) -> Any:
+        try:
+            return cells.checked_cell(place.expected, cell)
+        except cells.WrongCellError as wrong:
+            raise StreamError("the row", None, f"column {place.column.name!r}", wrong.rule, wrong.got) from None
 
     def columns_of(self, table: Any) -> Columns:
         """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
@@ -237,6 +260,11 @@ class _Place:
     points: slice
     missing: int | None
 
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether a number, or nothing, is all that there may be, written plainly."""
+        return self.column.kind == NUMBER and self.column.form is None and not self.column.required
+
     def write(self, values: Any, result: Floats) -> None:
         """All rows of the column."""
         if self.column.is_hashed:
@@ -272,6 +300,43 @@ class _Place:
             result[self.missing] = math.isnan(value)
         if self.column.has_number:
             result[self.columns.start] = age_of_one(value, self.column.since) if self.column.kind == DATE else value
+
+
+class _PlainNumbers(NamedTuple):
+    """Columns of plain numbers, and where they and the flags of missing ones go; and all other places."""
+
+    names: list[str]
+    columns: list[int]
+    flagged: list[int]
+    flags: list[int]
+    others: list[_Place]
+
+    @classmethod
+    def of(cls, places: list[_Place]) -> Self:
+        plain = [place for place in places if place.is_plain_number]
+        flags = [(at, place.missing) for at, place in enumerate(plain) if place.missing is not None]
+        return cls(
+            [place.column.name for place in plain],
+            [place.columns.start for place in plain],
+            [at for at, _ in flags],
+            [flag for _, flag in flags],
+            [place for place in places if not place.is_plain_number],
+        )
+
+
+_PLAIN = {float, int, type(None)}
+
+
+def _numbers_in(rows: Sequence[Mapping[str, Any]], names: list[str]) -> Floats | None:
+    """These columns of all rows, NaN where there is nothing; None if not all of them are numbers of a sane size."""
+    found = [row.get(name) for row in rows for name in names]
+    if not set(map(type, found)) <= _PLAIN:
+        return None
+    try:
+        numbers = np.array(found, dtype=np.float64).reshape(len(rows), len(names))
+    except OverflowError:
+        return None
+    return None if (np.abs(numbers) > LARGEST_FEATURE).any() else numbers
 
 
 def _expected(column: Column) -> Expected:

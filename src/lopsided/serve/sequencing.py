@@ -228,7 +228,8 @@ class Sequencer:
             return np.asarray(first.rows).view(EncodedRows)
         if all(request.rows is not None for request, _, _ in fresh):
             return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
-        return np.asarray(champion.model.encoded([request.columns[row] for request, row, _ in fresh])).view(EncodedRows)
+        encoder = champion.model.encoder_
+        return encoder.from_mappings([request.columns[row] for request, row, _ in fresh]).view(EncodedRows)
 
     def _flags(self, entry: log.Events, champion: Scorer | None) -> bytes:
         """Which events are alerts, and which of the others are drawn to be looked at all the same."""

@@ -78,8 +78,7 @@ def _guarded(route: Route, tokens: Tokens) -> Handler:
         began = time.perf_counter()
         response = await _answer(route, tokens, request)
         times: Times = request.app.state.times
-        labels = times.requests.labels(route.method, route.path, str(response.status_code))
-        labels.observe(time.perf_counter() - began)
+        times.took(route.method, route.path, response.status_code, time.perf_counter() - began)
         return response
 
     return handle

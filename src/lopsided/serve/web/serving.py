@@ -33,7 +33,9 @@ def serve(house: House, tokens: Tokens, host: str, port: int, started: Callable[
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{own.getsockname()[1]}"
     app = application(house, tokens, only_for=None if tokens else host)
-    config = uvicorn.Config(app, log_level=logging.WARNING, access_log=False, backlog=_WAITING, timeout_keep_alive=75)
+    config = uvicorn.Config(
+        app, log_level=logging.WARNING, access_log=False, backlog=_WAITING, timeout_keep_alive=75, proxy_headers=False
+    )
     server = _Server(config, lambda: started(address))
     # uvicorn sends itself the signal again when everything has been saved: then it has done its work.
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
