@@ -1,9 +1,9 @@
-"""How much a service takes: single events with late labels, batches, recovery; bounded, on this machine's loopback only.
+"""How much a service takes: single events with late labels, batches, recovery; bounded, on loopback only.
 
     python benchmarks/serve.py                      # everything, about two minutes
     python benchmarks/serve.py --learner koil --seconds 5 --only single
 
-The service is a process of its own, started as a user would, with durable writes; the load comes from this process. Both
+The service is a process of its own, started as a user would, with durable writes; the load comes from this one. Both
 share the cores of the machine: what is measured is the whole.
 """
 

@@ -63,7 +63,7 @@ def test_rows_as_mappings_are_encoded_as_a_table_is():
     as_words = [row | {"amount": str(row.get("amount", ""))} for row in rows]
     np.testing.assert_array_equal(encoder.from_mappings(as_words), expected)
     for wrong in ({"amount": "much"}, {"amount": 1e200}, {"amount": 10**400}, {"when": "someday"}):
-        with pytest.raises(ValueError, match="column '(amount|when)'"):
+        with pytest.raises(ValueError, match=r"Column '(amount|when)'"):
             encoder.from_mappings([rows[0], rows[1] | wrong])
     with pytest.raises(ValueError, match="must hold the column"):
         encoder.from_mappings([rows[0], {"else": 1.0}])

@@ -2,11 +2,16 @@
 
 import io
 import json
+from functools import partial
 
 import pyarrow as pa
 
 from lopsided.client import Client
 from serve.running_service import running_service, wait_until
+
+
+def _has_learned(model, n):
+    return model.summary.learned == n and model.view.position == model.summary.position
 
 
 def test_the_three_formats_agree(tmp_path):
@@ -29,9 +34,7 @@ def test_the_three_formats_agree(tmp_path):
             first = send(f"/models/{name}/events", content=body, headers={"Content-Type": kind})
             assert first.status_code == 200, first.text
             client.label_many(name, [{"id": row["id"], "label": row["n"] == 0} for row in rows])
-            wait_until(lambda: client.state(name).labels == 250)
-            model = house.model(name)
-            wait_until(lambda: model.view.position == model.summary.position)
+            wait_until(partial(_has_learned, house.model(name), 250))
             found[kind] = [client.score(name, {"x": x, "n": 0, "w": "a"}).score for x in (0.1, 20.0)]
             assert client.event(name, "e3").columns == {"x": 3 / 7, "n": 0, "w": "b"}
     assert len({tuple(scores) for scores in found.values()}) == 1

@@ -84,7 +84,7 @@ def test_a_request_that_is_repeated_by_its_key_happens_once(service):
 
 
 def test_challenger_promotion_versions_and_rollback(service):
-    client, house = service
+    client, _ = service
     client.make_model("rivals", **SETTINGS)
     stream = events(300, seed=1)
     client.score_many("rivals", [event | {"label": label_of(event)} for event in stream])
@@ -145,7 +145,7 @@ def test_what_is_refused_says_why(service):
 
 
 def test_labels_that_are_only_seen_for_some_are_weighed(service):
-    client, house = service
+    client, _ = service
     client.make_model("selective", **SETTINGS, selective=True, exploration=0.25)
     stream = events(400, seed=5)
     answers = client.score_many("selective", stream)
