@@ -105,11 +105,11 @@ def test_what_has_changed_is_named():
     country = np.where(rng.random(20_000) < np.where(late, 0.5, 0.2), "DE", "FR")
     gaps = np.where(rng.random(20_000) < 0.3 * late, np.nan, 1.0)
     alarm = DriftAlarm(["gaps"], ["country"], ["right"])
-    for start in range(0, 20_000, 1_000):
-        part = slice(start, start + 1_000)
-        outcome = np.full(1_000, np.nan)
+    for start in range(0, 20_000, 250):
+        part = slice(start, start + 250)
+        outcome = np.full(250, np.nan)
         alarm.update_many({"gaps": gaps[part], "country": country[part], "right": outcome})
-        alarm.note("right", rng.random(200) < (0.9 if start < 12_000 else 0.3))
+        alarm.note("right", rng.random(50) < (0.9 if start < 12_000 else 0.3))
     found = {one.series: one for one in alarm.alarms}
     assert found["gaps"].what == "missing" and found["gaps"].before < 0.01
     assert found["country"].what in ("'DE'", "'FR'")
