@@ -168,7 +168,7 @@ def table(made: dict[str, Callable[[np.random.Generator], Stream]], runs: int, *
                 if contestant == "ADWIN" and run >= 3:
                     continue  # minutes
                 detail[contestant].append((watch(stream), stream))
-        for contestant, found in detail.items():
+        for found in detail.values():
             n = sum(len(next(iter(stream.columns.values()))) for _, stream in found)
             if not drifting:
                 cells.append(f"{sum(len(rows) for rows, _ in found)} in {n:,}")

@@ -10,8 +10,8 @@ class NaiveDriftAlarm:
     def __init__(self, n_numbers, n_shares, *, by_day=False, trends=False, false_alarms=0.1):
         self.n_numbers, self.n = n_numbers, n_numbers + n_shares
         self.by_day = by_day
-        self.cuts = [1, 2, 4, 8, 16, 32] if trends else [1, 2]
-        self.limit = false_alarms / ((1000 if by_day else 1e6 / 256) * 2 * len(self.cuts) * self.n * 9)
+        self.cuts = [[1, 2, 4, 8, 16, 32] if trends or s >= n_numbers else [1, 2] for s in range(self.n)]
+        self.limit = false_alarms / ((1000 if by_day else 1e6 / 256) * 2 * sum(map(len, self.cuts)) * 9)
         self.all_rows, self.present, self.blocks = [], [], []
         self.edges = None
         self.starts = [0] * self.n
@@ -63,7 +63,7 @@ class NaiveDriftAlarm:
             if n_blocks % length:
                 break
             kept = [(b, self.blocks[b : b + length]) for b in range(0, n_blocks, length)][-64:]
-            for cut in self.cuts:
+            for cut in self.cuts[s]:
                 for cell in range(len(self.edges[s]) + 1):
                     found = self.step(s, cell, kept, cut, level)
                     if found is not None and found[-1] < self.limit and (best is None or found[-1] < best[-1]):
@@ -94,8 +94,8 @@ class NaiveDriftAlarm:
         dof = len(data) - design.shape[1]
         share = inside.sum() / total.sum()
         spread = max(((target - design @ beta) ** 2).sum() / dof, share * (1 - share))
-        expected = total[z > 0].sum() * min(share, 1 - share)
-        if share in (0.0, 1.0) or expected * share * (1 - share) < 20 * spread:
+        surplus = total[z > 0].sum() * abs(beta[-1])
+        if share in (0.0, 1.0) or surplus * share * (1 - share) < 20 * spread:
             return None
         error = np.sqrt(spread * np.linalg.inv(design.T @ design)[-1, -1])
         p = 2 * stats.t.sf(abs(beta[-1]) / error, dof)

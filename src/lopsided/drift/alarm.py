@@ -51,11 +51,14 @@ class Alarm:
     after: float
     p: float
 
-    def __str__(self) -> str:
+    @property
+    def in_words(self) -> str:
+        """What changed, from how much to how much."""
         part = f" {self.what}" if self.what else ""
-        return f"{self.series}{part}: {_percent(self.before)} of rows until row {self.since_row:,}, " + (
-            f"{_percent(self.after)} since"
-        )
+        return f"{self.series}{part}: {_percent(self.before)} before, {_percent(self.after)} now"
+
+    def __str__(self) -> str:
+        return f"{self.in_words}, since row {self.since_row + 1:,}"
 
 
 class DriftAlarm:
@@ -64,8 +67,8 @@ class DriftAlarm:
     When: beside a model that is in use, on its input, its scores and the precision of its alerts. It looks at blocks of
     rows, or at whole periods such as days, and compares the shares of values above each of seven edges (octiles of
     the first rows, found anew after an alarm), of each of seven categories and of missing values with earlier stretches
-    of the same length, by how much these differ among themselves. What differs from hour to hour is no change when `period`
-    is a day, and neither is a weekend. A series that has raised an alarm begins anew.
+    of the same length, by how much these differ among themselves. What differs from hour to hour is no change when
+    `period` is a day, and neither is a weekend. A series that has raised an alarm begins anew.
 
     Parameters
     ----------
@@ -78,9 +81,9 @@ class DriftAlarm:
     false_alarms : float > 0, default=0.1
         How many are allowed over all series together, on average: in a million rows, or in 1,000 periods.
     trends : bool, default=False
-        Whether up to half of what is remembered is compared with the other half. Smaller changes and slow trends are
-        seen then, and blocks must be alike if nothing changes: seasons without a period, or sums over many days,
-        raise false alarms.
+        Whether up to half of what is remembered is compared with the other half for all series; shares always are,
+        because outcomes are few. Smaller changes and slow trends are seen then, but blocks must be alike if nothing
+        changes: long seasons without a period, or sums over many days, raise false alarms.
 
     Attributes
     ----------
@@ -101,7 +104,7 @@ class DriftAlarm:
     0
     1
     >>> print(alarm.alarms[0])
-    amount above 0.696043: 25.0 % of rows until row 19,968, 41.8 % since
+    amount above 0.696043: 25.0 % before, 41.8 % now, since row 19,969
     """
 
     def __init__(
@@ -127,7 +130,9 @@ class DriftAlarm:
         self.n_rows = 0
         self.codes: list[dict[str, int]] = [{} for _ in self.categories]
         self._bins = empty_bins(len(self.names), N_EDGES, _LATEST)
-        self._scales = Scales(long_cuts=self.trends, cycle=_cycle(self.period))
+        n_others = len(self.numbers) + len(self.categories)
+        long_from = 0 if self.trends else n_others  # outcomes are few: nothing shorter would show a change
+        self._scales = Scales(len(self.names), long_from=long_from, cycle=_cycle(self.period))
         self._starts = np.zeros(len(self.names), dtype=np.int64)
         self._has_edges = False
         self._number: int | None = None  # of the present period
@@ -148,7 +153,9 @@ class DriftAlarm:
         moments = np.full(len(rows), np.nan) if times is None else np.asarray(times, dtype=np.float64)
         if len(moments) != len(rows) or (self.period is not None and times is None):
             got = "none" if times is None else f"{len(moments)} for {len(rows)} rows"
-            raise ParameterError(f"The times of DriftAlarm must be given for every row if there is a period, got {got}.")
+            raise ParameterError(
+                f"The times of DriftAlarm must be given for every row if there is a period, got {got}."
+            )
         before = len(self.alarms)
         for start, stop in self._stretches(moments):
             count_values(self._bins, rows[start:stop], len(self.numbers) + len(self.categories))
@@ -159,7 +166,7 @@ class DriftAlarm:
         return self.alarms[before:]
 
     def note(self, share: str, outcomes: Any) -> None:
-        """Count outcomes of rows that came earlier, such as alerts whose labels have arrived, into the present block."""
+        """Count outcomes of earlier rows, such as alerts whose labels have arrived, into the present block."""
         if share not in self.shares:
             raise ParameterError(f"The share to note must be one of {self.shares}, got {share!r}.")
         values, series = np.asarray(outcomes, dtype=np.float64), self.names.index(share)
@@ -181,13 +188,13 @@ class DriftAlarm:
 
     @property
     def blocks_needed(self) -> int:
-        """Blocks, the present one included, before which nothing can be said."""
-        return FEWEST_BEFORE + 3
+        """Whole blocks before which nothing can be said: one for the edges, those before, and the latest."""
+        return FEWEST_BEFORE + 2
 
     @property
     def block_in_words(self) -> str:
         """What is compared, in the plural."""
-        return f"blocks of {_BLOCK} rows" if self.period is None else f"{self.period.name}s"
+        return f"blocks of {_BLOCK} rows" if self.period is None else f"whole {self.period.name}s"
 
     def _encoded(self, columns: Mapping[str, Any]) -> Floats:
         if missing := [name for name in self.names if name not in columns]:
@@ -253,7 +260,7 @@ class DriftAlarm:
     def _limit(self) -> float:
         """How unlikely one change must be, so that so many of them together are false seldom enough."""
         blocks = _UNIT_OF_ROWS / _BLOCK if self.period is None else _UNIT_OF_PERIODS
-        tests = _LEVELS_A_BLOCK * len(self._scales.cuts) * len(self.names) * (_MISSING + 1)
+        tests = _LEVELS_A_BLOCK * self._scales.cuts_of_all * (_MISSING + 1)
         return self.false_alarms / (blocks * tests)
 
     def _cells(self) -> Floats:

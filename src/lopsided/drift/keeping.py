@@ -13,7 +13,8 @@ from lopsided.constraints import ParameterError
 from lopsided.core.measures.binned_values import BinnedValues
 from lopsided.drift.scales import Stretch
 
-_FORMAT = "lopsided drift alarm 1"
+KEY = "lopsided drift alarm"
+_FORMAT = 1
 _Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -34,7 +35,7 @@ def packed(
         "cells": np.array([one.cells for one in every]),
     }
     words = json.dumps({"format": _FORMAT, **description})
-    return save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"lopsided": words})
+    return save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={KEY: words})
 
 
 def unpacked(
@@ -47,7 +48,7 @@ def unpacked(
     try:
         arrays = load(content)
         length = int.from_bytes(content[:8], "little")
-        description = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["lopsided"])
+        description = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][KEY])
         if description["format"] != _FORMAT:
             raise KeyError("format")
         bins = [arrays[f"bins.{name}"].copy() for name in BinnedValues._fields]

@@ -12,8 +12,8 @@ stretches and 0 before. The shares c_b / n_b are fitted, weighted by n_b, by a c
     beta = sum n z r / sum n z^2,    phi = max((sum n r^2 - beta sum n z r) / dof, p (1 - p)),
     t = beta / sqrt(phi / sum n z^2),    dof = stretches - phases - 1,
 
-and t is held against Student's law. Without a cycle beta is the difference of two shares. A cell is left out while the
-latest stretches are expected to have fewer than 20 values in it, or out of it, p (1 - p) / phi of each value counting.
+and t is held against Student's law. Without a cycle beta is the difference of two shares. A cell is left out
+unless the latest stretches have 20 values in it more or fewer than expected, of which each counts p (1 - p) / phi.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEPT = 64  # stretches of each level
 FEWEST_BEFORE = 14  # stretches that the latest are compared with; two weeks of days
 SHORT_CUTS = (1, 2)  # latest stretches that are compared with those before
 LONG_CUTS = (4, 8, 16, 32)
-_FEWEST_EXPECTED = 20.0  # values in a cell, and out of it: fewer are not near a normal law
+_LEAST_SURPLUS = 20.0  # values more or fewer than expected
 
 
 class Stretch(NamedTuple):
@@ -63,9 +63,10 @@ class Finding(NamedTuple):
 class Scales:
     """All levels, and what the stretches that end with the latest block show."""
 
-    def __init__(self, *, long_cuts: bool, cycle: int = 1) -> None:
-        self.cuts = SHORT_CUTS + LONG_CUTS if long_cuts else SHORT_CUTS
+    def __init__(self, n_series: int, *, long_from: int, cycle: int = 1) -> None:
+        self.long_from = long_from  # the series from this one on have long cuts too
         self.cycle = cycle  # blocks, after which they are alike again
+        self.cuts_of_all = len(SHORT_CUTS) * n_series + len(LONG_CUTS) * (n_series - long_from)
         self.levels: list[list[Stretch]] = []
         self.n_blocks = 0
 
@@ -107,9 +108,11 @@ class Scales:
         C, N, B = C_of.sum(axis=0), N_of.sum(axis=0), counts.sum(axis=0)
         share = C / np.maximum(N, 1.0)
         dof = np.maximum(B - n_phases - 1, 1)
-        for cut in self.cuts:
+        for cut in SHORT_CUTS + LONG_CUTS:
             fewest = max(cut, FEWEST_BEFORE)
             fits = (B - counts[-cut:].sum(axis=0) >= fewest) & counts[-cut:].all(axis=0)
+            if cut in LONG_CUTS:
+                fits[: self.long_from] = False
             if len(kept) < cut + fewest or not fits.any():
                 continue
             N1_of = _sums(phases[:, -cut:], totals[-cut:])
@@ -119,9 +122,9 @@ class Scales:
             binomial = share * (1.0 - share)
             beta = np.divide(zr, zz, out=np.zeros_like(zr), where=zz > 0)
             phi = np.maximum((squares - beta * zr) / dof, binomial)
-            # Values that come in clusters, which phi shows, count as so many fewer.
-            expected = N1 * np.minimum(share, 1.0 - share) * binomial
-            testable = (expected >= _FEWEST_EXPECTED * phi) & (binomial > 0) & (zz > 0) & fits
+            # Few values are not near a normal law; those that come in clusters, which phi shows, count as fewer.
+            surplus = N1 * np.abs(beta) * binomial
+            testable = (surplus >= _LEAST_SURPLUS * phi) & (binomial > 0) & (zz > 0) & fits
             t = np.zeros_like(beta)
             np.divide(beta * np.sqrt(np.maximum(zz, 0.0)), np.sqrt(phi), out=t, where=testable)
             p = np.where(testable, 2.0 * stdtr(dof, -np.abs(t)), 1.0)
