@@ -52,7 +52,8 @@ class StreamWatch:
             if (goes_on.names, goes_on.period) != (self.alarm.names, self.alarm.period):
                 raise ParameterError(
                     f"What {source or 'the reference'} holds must be of the same series by "
-                    f"{self.alarm.block_in_words}, {', '.join(self.alarm.names)}, got {', '.join(goes_on.names)} by {goes_on.block_in_words}."
+                    f"{self.alarm.block_in_words}, {', '.join(self.alarm.names)}, got {', '.join(goes_on.names)} by "
+                    f"{goes_on.block_in_words}."
                 )
             self.alarm = goes_on
 
