@@ -210,7 +210,18 @@ def main() -> None:
     if arguments.write:
         page = arguments.write.read_text().split("<!-- tables -->")[0]
         parts = [page + "<!-- tables -->", "", "## Alarms where nothing changes", "", heading, *still, ""]
-        parts += ["## Rows until the first alarm after a change", "", heading, *moving, "", f"Cost: {price}", ""]
+        note = "Median over the runs that had one (how many had; alarms before the change)."
+        parts += [
+            "## Rows until the first alarm after a change",
+            "",
+            note,
+            "",
+            heading,
+            *moving,
+            "",
+            f"Cost: {price}",
+            "",
+        ]
         arguments.write.write_text("\n".join(parts))
 
 

@@ -106,8 +106,7 @@ def test_evaluate_tells_of_drift(lopsided, tmp_path):
     assert drift["found"] and drift["compared"] == "blocks of 256 rows"
     assert drift["alarms"][0]["series"] == "amount"
     write_rows(tmp_path / "short.csv", n=500)
-    done = lopsided("evaluate", "short.csv", *options)
-    assert "drift: not judged, 16 blocks of 256 rows are needed before drift can be seen, got " in done.stdout
+    assert "drift" not in lopsided("evaluate", "short.csv", *options).stdout
 
 
 def test_sparse_rows_are_watched_by_what_they_sum_to(lopsided, tmp_path):

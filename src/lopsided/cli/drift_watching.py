@@ -111,8 +111,6 @@ def line_of(alarm: Alarm, *, are_dates: bool) -> str:
 
 def drift_in_words(drift: DriftAlarm, *, are_dates: bool) -> str:
     """What an evaluation says of drift: a line, or one for each of the first alarms."""
-    if not drift.is_ready:
-        return f"drift: not judged, {not_ready(drift)}"
     found, of_scores = _apart(drift)
     lines = [line_of(alarm, are_dates=are_dates) for alarm in found[:_MOST_SHOWN]]
     if len(found) > _MOST_SHOWN:

@@ -103,7 +103,8 @@ def evaluate(
         print_table([row], _columns())
         if budget is not None and reports is not None:
             print_alerts(budget, *reports)
-        click.echo(drift_in_words(drift, are_dates=are_dates))
+        if drift.is_ready:  # of a short stream nothing is said
+            click.echo(drift_in_words(drift, are_dates=are_dates))
     if feed.n_blank:
         click.echo(f"{feed.n_blank:,} rows without a label were scored, and neither learned nor judged", err=True)
     if feed.bad.count:
