@@ -87,8 +87,8 @@ def score(
         set_threshold(ranker, rule)
         if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_:
             tell(
-                f"note: {model} was learned without --threshold rate:SHARE and has kept no rows to find the share by: it "
-                "goes by the scores of its own learning, and may miss the share"
+                f"note: {model} was learned without --threshold rate:SHARE and has kept no rows to find the share by: "
+                "it goes by the scores that it gave while it learned, and may miss the share"
             )
     interrupts = Interruptible()
     with open_feed(Reading(files, **options), ranker, labelled=False) as feed:

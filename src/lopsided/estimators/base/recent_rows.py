@@ -2,8 +2,8 @@
 
 A share of alerts is a quantile of the scores that the *present* model gives. Progressive scores are those of many
 models, each a little different, and their quantile may be far off: a perceptron's scores move with every step. So a
-bounded sample of raw rows is kept, and scored anew when a threshold is asked for. Only a share of alerts needs them: with
-any other rule nothing is kept.
+bounded sample of raw rows is kept, and scored anew when a threshold is asked for. Only a share of alerts needs
+them: with any other rule nothing is kept.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ class RecentRows:
     # ---------------------------------------------------------------- keeping
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """As arrays, none if nothing is kept; bits instead of numbers, because gaps are NaN, which no other array of a model may hold."""
+        """As arrays, if rows are kept.
+
+        Bits instead of numbers, because gaps are NaN, which no other array of a model may hold.
+        """
         if not self.is_on:
             return {}
         return {
