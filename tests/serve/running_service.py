@@ -30,7 +30,7 @@ def running_service(folder, tokens="", **options):
         own.close()
 
 
-def wait_until(is_so, seconds=20.0):
+def wait_until(is_so, seconds=90.0):
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, "it did not happen in time"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from lopsided.encoding.moments import (
     one_in_days,
     one_on_circle,
 )
+from lopsided.encoding.plain_numbers import PlainNumbers, numbers_in
 from lopsided.encoding.raw_cells import EncodedRows, RawCells, plain_cell
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
@@ -54,7 +55,7 @@ class TableEncoder:
         self.names = self._names()
         self.width = len(self.names)
         self._places = self._layout()
-        self._plain_numbers = _PlainNumbers.of(self._places)
+        self._plain_numbers = PlainNumbers.of(self._places)
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
@@ -139,7 +140,7 @@ class TableEncoder:
         """Rows that are mappings, each as `row` writes it: plain numbers of all rows at once, because they are many."""
         result = np.zeros((len(rows), self.width))
         plain = self._plain_numbers
-        numbers = _numbers_in(rows, plain.names)
+        numbers = numbers_in(rows, plain.names)
         if numbers is None:
             for cells_by_name, row in zip(rows, result, strict=True):
                 self.row(cells_by_name, row)
@@ -300,43 +301,6 @@ class _Place:
             result[self.missing] = math.isnan(value)
         if self.column.has_number:
             result[self.columns.start] = age_of_one(value, self.column.since) if self.column.kind == DATE else value
-
-
-class _PlainNumbers(NamedTuple):
-    """Columns of plain numbers, and where they and the flags of missing ones go; and all other places."""
-
-    names: list[str]
-    columns: list[int]
-    flagged: list[int]
-    flags: list[int]
-    others: list[_Place]
-
-    @classmethod
-    def of(cls, places: list[_Place]) -> Self:
-        plain = [place for place in places if place.is_plain_number]
-        flags = [(at, place.missing) for at, place in enumerate(plain) if place.missing is not None]
-        return cls(
-            [place.column.name for place in plain],
-            [place.columns.start for place in plain],
-            [at for at, _ in flags],
-            [flag for _, flag in flags],
-            [place for place in places if not place.is_plain_number],
-        )
-
-
-_PLAIN = {float, int, type(None)}
-
-
-def _numbers_in(rows: Sequence[Mapping[str, Any]], names: list[str]) -> Floats | None:
-    """These columns of all rows, NaN where there is nothing; None if not all of them are numbers of a sane size."""
-    found = [row.get(name) for row in rows for name in names]
-    if not set(map(type, found)) <= _PLAIN:
-        return None
-    try:
-        numbers = np.array(found, dtype=np.float64).reshape(len(rows), len(names))
-    except OverflowError:
-        return None
-    return None if (np.abs(numbers) > LARGEST_FEATURE).any() else numbers
 
 
 def _expected(column: Column) -> Expected:
