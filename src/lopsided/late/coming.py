@@ -60,6 +60,11 @@ class ComingLabels:
         labels = self._of_key.get(key)
         return None if labels is None else (labels[0].time, labels[0].sign)
 
+    def last_of(self, key: Key) -> float:
+        """The sign of the last label of a key; NaN if there is none."""
+        labels = self._of_key.get(key)
+        return math.nan if labels is None else labels[-1].sign
+
     def parked_of(self, key: Key) -> float | None:
         """The sign of a label that has become known before its row came."""
         labels = self._of_key.get(key)

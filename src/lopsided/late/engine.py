@@ -266,6 +266,14 @@ class LateLearner(Labelling):
                 self._in_time = True
             return [self._told(*label) for label in zip(named, signs.tolist(), moments.tolist(), strict=True)]
 
+    def told(self, keys: Iterable[Any]) -> Any:
+        """The labels that are expected for these keys as `Signs`, of several the last; NaN where there is none."""
+        with self._lock:
+            labels = self._known_labels()
+            assert labels is not None or not self._coming
+            signs = [self._coming.last_of(key) for key in door.keys_of(keys)]
+            return np.array(signs) if labels is None else Signs.of(signs, labels)
+
     def _named_labels(self, keys: Iterable[Any], labels: Any) -> tuple[list[Key], Floats, LabelMap | None]:
         named = door.keys_of(keys)
         signs, known = door.signs_of(labels, len(named), self._known_labels(), self._classes, self._pos_label)
