@@ -12,7 +12,9 @@ from lopsided.estimators.by_name import set_threshold as set_threshold
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
-__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words", "set_threshold"]
+__all__ = [
+    "as_json", "built_learner", "built_model", "model_for", "parameters_of", "scale_in_words", "set_threshold",
+]  # fmt: skip
 
 
 def built_learner(
@@ -61,6 +63,22 @@ def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str]
     model.check_parameters()
     feed.encoder, feed.n_features = model.encoder_, model.encoder_.width
     return model
+
+
+def model_for(
+    feed: Feed,
+    learner: str,
+    settings: Sequence[str],
+    scale: str | None,
+    seed: int,
+    rule: str | float | None,
+    keys: Sequence[str],
+    value: str | None,
+) -> Any:
+    """What the options ask for, for the rows of a feed."""
+    assert feed.labels is not None
+    ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
+    return built_model(ranker, scale, feed, keys, value if keys else None)
 
 
 def scale_in_words(model: Any) -> str:

@@ -14,7 +14,6 @@ from lopsided.constraints import ParameterError
 if TYPE_CHECKING:
     from lopsided.alerts import AlertBudget
     from lopsided.cli.feed import Feed
-    from lopsided.late import Delay
 
 
 def check_writable(target: str) -> None:
@@ -41,7 +40,8 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
             path, option = options.get("resume"), "--resume"
         if path is not None:
             wanted.append(targets.Target(option, path, getattr(targets, kind)))
-    inputs = [*options.get("files", ()), *(options[name] for name in ("what", "model") if options.get(name))]
+    read = (*options.get("files", ()), *options.get("label_files", ()))
+    inputs = [*read, *(options[name] for name in ("what", "model") if options.get(name))]
     targets.check_targets(wanted, inputs, force=force, goes_on_with=options.get("resume"))
 
 
@@ -76,14 +76,6 @@ def labels_in_words(feed: Feed) -> str:
     assert feed.labels is not None
     other = "all others" if feed.labels.negative is None else feed.labels.negative
     return f"positive label {feed.labels.positive} (against {other})"
-
-
-def check_delay(delay: Delay, feed: Feed) -> None:
-    """A duration needs to know the time."""
-    if delay.seconds and (feed.schema is None or feed.schema.time is None):
-        raise ParameterError(
-            "The option --delay must be a number of rows unless --time names a column, got a duration."
-        )
 
 
 def refuse_nothing(feed: Feed, interrupted: bool) -> NoReturn:

@@ -58,9 +58,12 @@ class History:
         self._next_record = _FIRST_RECORD
         self._n_came = 0
 
-    def step(self, X: Any, y: Any, times: Any = None, cells: Cells | None = None) -> Record | None:
-        """Score and learn some rows; a record if one is due after them. `cells` tells the columns of one of them."""
-        judged = self.evaluation.step(X, y, times=times)
+    def step(self, X: Any, y: Any, times: Any = None, cells: Cells | None = None, **more: Any) -> Record | None:
+        """Score and learn some rows; a record if one is due after them. `cells` tells the columns of one of them.
+
+        `more` are other arguments of `Evaluation.step`.
+        """
+        judged = self.evaluation.step(X, y, times=times, **more)
         if self.kept is not None:
             places = np.flatnonzero(judged)
             new = slice(self.evaluation.n - places.size, self.evaluation.n)
