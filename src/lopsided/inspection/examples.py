@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
+from lopsided.estimators.compose.file_pipeline import SparsePipeline
+from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.inspection.anatomy import columns_of, feature_names
 
 Floats = npt.NDArray[np.float64]
