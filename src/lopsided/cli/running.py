@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from lopsided.late import Delay
 
 
+def notice(text: str) -> None:
+    """Say something beside the output."""
+    click.echo(text, err=True)
+
+
 def check_writable(target: str) -> None:
     """Refuse a place where no file can be written, before any work is done for it."""
     folder = Path(target).absolute().parent
