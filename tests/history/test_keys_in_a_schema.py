@@ -9,6 +9,7 @@ import lopsided as lp
 from history.streams import events, part
 from lopsided.encoding import Schema, SchemaError, infer_schema
 from lopsided.encoding.inference import proposed_keys
+from lopsided.inspection import explain
 from lopsided.late import LateLearner
 
 TABLE, Y = events(200, 2, seed=5)
@@ -72,3 +73,29 @@ def test_keys_are_proposed_where_they_come_back():
     assert proposed_keys(rows, label="fraud", ignore=["card"]) == ("shop_id",)
     schema = infer_schema(rows, label="fraud", id="payment_id", keys="auto", time="when", value="amount")
     assert (schema.history_keys, schema.value) == (("card", "shop_id"), "amount")
+
+
+@pytest.mark.parametrize("ranker", [learner(), lp.FourierRanker(n_components=8, random_state=0)])
+def test_a_score_is_explained_by_columns_and_by_the_past_of_keys(ranker):
+    model = lp.TablePipeline(SCHEMA, learner=ranker).partial_fit(TABLE, Y, classes=[0, 1])
+    row = {name: values[7] for name, values in TABLE.items()}
+    before = model.to_bytes()
+    found = explain(model, row, by="columns")
+    assert model.to_bytes() == before  # a look changes nothing
+    assert sum(part.amount for part in found.parts) - found.threshold == pytest.approx(found.score, abs=1e-9)
+    assert found.score == pytest.approx(model.decision_function([row])[0], abs=1e-12)
+    parts = {part.name: part for part in found.parts[1:]}
+    assert {"k0", "k1", "k0+k1"} <= parts.keys() <= {*TABLE, "k0+k1"}
+    said = dict(zip(model.history_.get_feature_names_out(), model.history_.transform([row])[0], strict=True))
+    shown = parts["k0"].columns
+    assert shown.pop("k0") == row["k0"]
+    assert len(shown) == 3
+    assert shown == {name: pytest.approx(said[name], rel=1e-3) for name in shown}
+
+
+def test_every_number_of_a_row_belongs_to_one_column():
+    encoder = lp.TablePipeline(SCHEMA).encoder_
+    places = [place for own in encoder.all_places().values() for place in own]
+    assert sorted(places) == list(range(encoder.width))
+    learned = [place for place in map(encoder.learned_place, range(encoder.width)) if place is not None]
+    assert learned == list(range(len(encoder.learned_names)))

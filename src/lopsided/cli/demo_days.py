@@ -59,7 +59,7 @@ def show_days(report: str | None, *, as_json: bool) -> None:
     for sentence in sentences:
         click.echo(f"\n{sentence}")
     if report is not None:
-        click.echo(f"\nThe report, with curves, alert budgets and the columns that matter: {report}")
+        click.echo(f"\nThe report, with curves and what other alert budgets would have caught: {report}")
 
 
 def _introduction(contest: FraudDesk) -> list[str]:

@@ -187,7 +187,8 @@ class TableEncoder:
         A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
         """
         by_name, plain = {str(name): cell for name, cell in row.items()}, {}
-        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+        keys = [Expected(key, cells.TEXT) for key in self.schema.history_keys]
+        for expected in [*(_expected(column) for column in self.schema.columns), *keys, *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
                 cell = _plain(expected, cell)

@@ -139,6 +139,21 @@ class TablePipeline(PlainTable):
             self._observe(matrix, np.full(matrix.shape[0], np.nan))
             return matrix.view(EncodedRows)
 
+    @available_if(_keeps_a_history)
+    def read_as_next(self, X: Any) -> EncodedRows:
+        """Rows with the features of their history as of now, each as if it were the next one. Changes nothing."""
+        with self._alone:
+            self._check_started()
+            matrix = self._matrix(X)
+            result, encoder = matrix.copy().view(EncodedRows), self._keyed_encoder
+            unread = np.flatnonzero(~encoder.is_observed(matrix))
+            if unread.size:
+                keyed = encoder.keyed(np.asarray(matrix)[unread])
+                found = self._history_now()._read(keyed, np.full(unread.size, np.nan), note=False)
+                np.asarray(result)[unread, encoder.first_feature :] = found.features
+            result.cells = getattr(matrix, "cells", None)
+            return result
+
     def _observe(self, matrix: Floats, signs: Floats) -> None:
         """Read and remember rows that have not been observed, and learn the labels of all that have one, in order."""
         encoder, history = self._keyed_encoder, self._history_now()
@@ -231,6 +246,15 @@ class TablePipeline(PlainTable):
         return self
 
     # ---------------------------------------------------------------- looking inside
+
+    @property
+    def typical_row_(self) -> Floats:
+        """The row that others are explained against: numbers at their means, no category, no text, no hour."""
+        row = super().typical_row_
+        if _keeps_a_history(self):
+            first = self._keyed_encoder.first_feature
+            row[first:] = self.scaler_.means_[self.encoder_.n_numbers :] if self._scales else 0.0
+        return row
 
     def _unscaled(self, rows: Floats) -> Floats:
         if not _keeps_a_history(self):
