@@ -91,4 +91,4 @@ def test_evaluate_says_which_columns_look_like_keys_and_what_to_add(lopsided, tm
     assert advice in done.stderr
     done = lopsided("evaluate", path, *KEYED)
     assert "looks like a key" not in done.stderr
-    assert "card    key, learned from is what it did before" in done.stderr
+    assert "card    key, its history is learned from" in done.stderr

@@ -14,7 +14,7 @@ from lopsided.streams.number_forms import NumberForm
 NUMBER, FLAG, CATEGORY, TEXT, DATE, KEY = KINDS = ("number", "flag", "category", "text", "date", "key")
 _HASHED = (CATEGORY, TEXT)
 _WIDEST_HASH = 1 << 16
-KEPT_KEY = "key, learned from is what it did before"
+KEPT_KEY = "key, its history is learned from"
 _MOST_ALIKE = 3  # neighbours of one kind that are printed one by one
 
 

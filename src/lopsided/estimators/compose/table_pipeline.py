@@ -125,7 +125,7 @@ class TablePipeline(PlainTable):
                     self.history_ = before
                 raise
 
-    @available_if(_keeps_a_history)
+    @available_if(_keeps_a_history)  # type: ignore[untyped-decorator]
     def arrived(self, X: Any) -> EncodedRows:
         """Rows have come whose labels are not known yet: observe them, and give them back as they are to wait.
 
@@ -139,7 +139,7 @@ class TablePipeline(PlainTable):
             self._observe(matrix, np.full(matrix.shape[0], np.nan))
             return matrix.view(EncodedRows)
 
-    @available_if(_keeps_a_history)
+    @available_if(_keeps_a_history)  # type: ignore[untyped-decorator]
     def read_as_next(self, X: Any) -> EncodedRows:
         """Rows with the features of their history as of now, each as if it were the next one. Changes nothing."""
         with self._alone:
