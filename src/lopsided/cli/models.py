@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lopsided.cli.feed import Feed
@@ -55,11 +56,9 @@ def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str]
     scaler = "none" if scale == "none" else OnlineScaler(kind=scale or "standard")
     if not keys:
         return TablePipeline(feed.schema, scaler, learner)
-    from lopsided import HistoryPipeline, KeyedHistory
-
-    assert feed.schema is not None and feed.schema.time is not None
-    history = KeyedHistory(keys=list(keys), time=feed.schema.time.name, value=value)
-    model = HistoryPipeline(feed.schema, history, scaler, learner)
+    assert feed.schema is not None
+    feed.schema = replace(feed.schema, history_keys=tuple(keys), value=value)
+    model = TablePipeline(feed.schema, scaler, learner)
     model.check_parameters()
     feed.encoder, feed.n_features = model.encoder_, model.encoder_.width
     return model

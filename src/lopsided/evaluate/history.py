@@ -90,7 +90,13 @@ class History:
         return record
 
     def column_losses(self) -> ColumnLosses | None:
-        """How much the final model ranks by each column, on the latest rows; None if none were kept."""
+        """How much the final model ranks by each column, on the latest rows; None if none were kept.
+
+        Nor is it told of a model with a history: what keys had done when these rows came is not known any more, and
+        what they have done by now holds the labels of these very rows.
+        """
+        if hasattr(self.evaluation.learner, "arrived"):
+            return None
         sample = None if self.kept is None else self.kept.sample()
         learner = self.evaluation.learner
         if sample is None or self.kept is None or not getattr(learner, "started_", True):
