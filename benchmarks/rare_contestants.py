@@ -11,6 +11,7 @@ import lopsided as lp
 from lopsided.competitors import competitor
 
 NEW = "RareEventClassifier"
+NEVER = "RareEventClassifier forget='never'"
 PARTS = ("ranker", "trees", "short")  # what it blends, by the names of its part_scores
 Make = Callable[[int], Any]
 
@@ -29,6 +30,7 @@ def _rival(name: str, **options: Any) -> Make:
 
 OURS: dict[str, Make] = {
     NEW: _ours(NEW),
+    NEVER: _ours(NEW, forget="never"),
     "FourierRanker": _ours("FourierRanker"),
     "FourierRanker 'auto', focus=6": _ours("FourierRanker", regularization="auto", focus=6.0),
     "FourierRanker fade='auto'": _ours("FourierRanker", fade="auto"),
@@ -51,13 +53,13 @@ ASKED: dict[str, Make] = {
     "LightGBM, small": _rival("lightgbm-small", every=None),
     "ExtraTrees, balanced": _rival("extratrees", every=None),
 }
-RIVER = ["River ARF", "River ARF, balanced", "River SRP"]
-EVERYBODY = [name for name in (*OURS, *RIVALS) if name != "FourierRanker fade='auto'"]
+SLOW = ["LightGBM, small", "ExtraTrees, balanced", "River ARF", "River ARF, balanced", "River SRP"]
+EVERYBODY = [name for name in (*OURS, *RIVALS) if name not in (NEVER, "FourierRanker fade='auto'")]
 
 
 def exists(name: str) -> bool:
     """Whether a contestant can be made: the new learner may not be there yet."""
-    return name != NEW or hasattr(lp, NEW)
+    return name not in (NEW, NEVER) or hasattr(lp, NEW)
 
 
 def contestant(name: str, seed: int, *, asked: bool = False) -> Any:
