@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from lopsided.datasets import overlapping
 from lopsided.evaluate import RunLog
 from pages import write_measured
-from rare_contestants import EVERYBODY, OURS, contestant, exists
+from rare_contestants import EVERYBODY, KNOWS, OURS, contestant, exists
 from rare_sections import Section, sections
 from rare_tables import page
 
@@ -66,7 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     known = sections()
     names = list(known) if arguments.sections is None else [n for n in arguments.sections.split(",") if n != "none"]
-    chosen = list(OURS) + EVERYBODY if arguments.methods is None else arguments.methods.split(";")
+    chosen = [*OURS, *EVERYBODY, KNOWS] if arguments.methods is None else arguments.methods.split(";")
     log = RunLog(arguments.log)
     if arguments.again:
         again = set(arguments.again.split(";"))

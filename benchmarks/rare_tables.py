@@ -118,9 +118,13 @@ def _short(kind: str) -> str:
 def _changes(section: Section, means: Means) -> list[str]:
     """AUC before / of all rows after / of the last 5,000, and rows until half is regained."""
     kinds = [kind for kind in section.sets if kind in means]
+    is_long = any(own.get("rows after", 0.0) > 5_000 for kind in kinds for own in means[kind].values())
+    keys = ("before", "auc", "auc last") if is_long else ("before", "auc")
     lines = [
-        "AUC of rows held out before the change / of the rows after it / of the last 5,000 of them; rows until half of "
-        "the loss is regained. The rotating stream never stands still: AUC / AP of all rows.",
+        "AUC of rows held out before the change / of the rows after it"
+        + (" / of the last 5,000 of them" if is_long else "")
+        + "; rows until half of the loss is regained."
+        + (" The rotating stream never stands still: AUC / AP of all rows." if "rotating" in kinds else ""),
         "",
         f"| | {' | '.join(kinds)} |",
         "|---|" + "---|" * len(kinds),
@@ -135,7 +139,7 @@ def _changes(section: Section, means: Means) -> list[str]:
                 cells.append(_cell(own, ("auc", "ap")))
                 continue
             rows = "never" if own["regained"] >= own["rows after"] else f"{own['regained']:,.0f}"
-            cells.append(f"{_cell(own, ('before', 'auc', 'auc last'))}; {rows}")
+            cells.append(f"{_cell(own, keys)}; {rows}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 

@@ -66,7 +66,8 @@ class RareEventClassifier(AddsRareEvents):
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples. Which counts how much is decided by the average precision that each
     blend has achieved. A second, short memory notices when the past no longer helps, answers in its place, and
-    replaces it once that is sure. Features need no scaling, NaN is a missing value, memory is bounded.
+    replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features need
+    no scaling, NaN is a missing value, memory is bounded.
 
     With f the ranker, g the trees, f_s the ranker with the short memory::
 
