@@ -48,7 +48,7 @@ def fill(section: Section, log: RunLog, chosen: list[str]) -> None:
         contestant(name, 0).progressive_scores(first.X, first.y, classes=[0, 1])  # what compiles does so now
     for k, (kind, name, run) in enumerate(cells, start=1):
         began = time.monotonic()
-        measures = {key: round(value, 5) for key, value in section.play(kind, name, run).items()}
+        measures = {key: round(value, 4) for key, value in section.play(kind, name, run).items()}
         log.add([{"table": section.name, "set": kind, "method": name, "run": run, "measures": measures}])
         shown = ", ".join(f"{key} {value:.3f}" for key, value in measures.items() if key in ("auc", "ap", "best"))
         cost = f"{measures['us']:.0f} us a row, " if "us" in measures else ""
