@@ -53,13 +53,16 @@ class Booster:
             self._set_next(seen)
         return self._grow(_VISITS_AT_ONCE)
 
-    def fit_now(self, trees: SampledForest, seen: int) -> None:
-        """Fit all trees at once to a sample that has been replaced."""
+    def fit_now(self, trees: SampledForest, seen: int, visits: int = _ALL_AT_ONCE) -> None:
+        """Fit trees at once to a sample that has been replaced: all of them, or fewer where that takes too long."""
         self._forget_growth()
         self._set_next(seen)
         if _has_both(trees):
             self._begin(trees)
-            self._grow(_ALL_AT_ONCE)
+            self._grow(visits)
+            if self._growing is not None:
+                copy_forest(self._growing, self.forest)
+                self._forget_growth()
         else:
             clear_forest(self.forest, 0.0)
 
