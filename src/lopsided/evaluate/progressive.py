@@ -162,8 +162,6 @@ class Evaluation:
         self._classes = classes
         self._every = int(every)
         self._rule = threshold
-        self.latest_scores: Floats = np.empty(0)
-        self.latest_called: Flags = np.empty(0, dtype=np.bool_)
         self._memory = ScoreMemory()
         self._online_threshold = 0.0
         self._n = 0
