@@ -31,7 +31,7 @@ _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
     "features", "keys", "threshold", "alerts", "per", "value", "unlabelled", "label_time", "corrections", "labels_for",
-    "explore",
+    "explore", "weight_cap",
 )  # fmt: skip
 
 
