@@ -56,6 +56,8 @@ class LateOptions:
         found = cls(delay, unlabelled, **given, goes_on_by_id=goes_on_by_id)
         said = dict(known or {}) | {name: value for name, value in options.items() if value is not None}
         found.check(said.get("id_column"), said.get("time_column"))
+        if found.label_files and options.get("follow"):
+            raise ParameterError("The option --labels must come without --follow: labels are read once. Got both.")
         return found
 
     def check(self, id_column: str | None, time_column: str | None) -> None:
