@@ -131,6 +131,8 @@ def test_a_stopped_run_goes_on_bit_for_bit(lopsided, rows, files, tmp_path):
     assert whole["late"]["as_negatives"] > 0
     sentence = refusal_of(lopsided("learn", "1.csv", "--resume", "m", "--corrections", "ignore"))
     assert "The option --corrections must not be changed with --resume" in sentence
+    sentence = refusal_of(lopsided("learn", "1.csv", "--resume", "m", "--from-start"))
+    assert "The option --from-start must come without labels by identifier" in sentence
 
 
 def test_such_a_model_scores_explains_and_is_reported_on(lopsided, files, tmp_path):

@@ -129,6 +129,10 @@ def learn(
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
     late = LateOptions.of(delay, unlabelled, options, known["options"], goes_on_by_id=LABELS in attached)
+    if from_start and late.by_id:
+        raise ParameterError(
+            "The option --from-start must come without labels by identifier, by which rows are learned once. Got both."
+        )
     said = known["options"] | {name: value for name, value in options.items() if value is not None}
     spellings = None if model is None else Spellings.of(model.labels_)
     told = late.read(said, spellings, attached[LABELS].description if LABELS in attached else None)
