@@ -1,6 +1,6 @@
 """What late, missing and selective labels cost: docs/evidence/labels.md.
 
-    python benchmarks/cost_of_labels.py [--rows N] [--seeds 3] [--page docs/evidence/labels.md]
+    python benchmarks/cost_of_labels.py [--rows N] [--seeds 0,1,2] [--log FILE] [--page docs/evidence/labels.md]
 
 A simulated stream of card payments, raw (time, customer, terminal, amount): RareEventClassifier behind a history of
 customers and terminals, whose risks are learned from the labels that are seen, and from no others. The same payments
@@ -10,9 +10,10 @@ are lived through under different labels. Rows of the second half are judged, by
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,29 +42,31 @@ class Life:
     unlabelled: str = "skip"
     reported: float | None = None  # the share of the frauds that are reported; honest rows never are
     explore: float | None = None  # None: all labels are seen
-    weighted: bool = True
+    cap: float = 1.0  # on what labels count when they are learned
 
 
+SEVEN = Life("all labels, after 7 days")
 LIVES = {
     "Delay": [
         Life("at once", "0"),
         Life("after 1 day", "1d"),
-        Life("after 7 days", "7d"),
+        SEVEN,
         Life("after 30 days", "30d"),
     ],
-    "Missing labels, after 7 days": [
-        Life("all labels"),
-        Life("only frauds are reported, others negative after 7 days", unlabelled="negative:7d", reported=1.0),
-        Life("the same, others negative after 30 days", unlabelled="negative:30d", reported=1.0),
-        Life("half of the frauds are reported, others negative after 30 days", unlabelled="negative:30d", reported=0.5),
+    "Missing labels": [
+        SEVEN,
+        Life("all frauds after 7 days, others negative after 30 days", unlabelled="negative:30d", reported=1.0),
+        Life("half of the frauds after 7 days, others negative after 7 days", unlabelled="negative:7d", reported=0.5),
+        Life("half of the frauds after 7 days, others negative after 30 days", unlabelled="negative:30d", reported=0.5),
     ],
-    "Labels of alerts only, after 7 days": [
-        Life("all labels"),
+    "Labels of alerts only": [
+        SEVEN,
         Life("alerts only", explore=0.0),
-        Life("and 1 % of the others, weighted", explore=0.01),
-        Life("and 1 % of the others, unweighted", explore=0.01, weighted=False),
-        Life("and 5 % of the others, weighted", explore=0.05),
-        Life("and 5 % of the others, unweighted", explore=0.05, weighted=False),
+        Life("and 1 % of the others, unweighted", explore=0.01),
+        Life("and 1 % of the others, weighted up to 10", explore=0.01, cap=10.0),
+        Life("and 1 % of the others, weighted (100)", explore=0.01, cap=100.0),
+        Life("and 5 % of the others, unweighted", explore=0.05),
+        Life("and 5 % of the others, weighted (20)", explore=0.05, cap=20.0),
     ],
 }
 
@@ -95,7 +98,7 @@ def lived(stream: Dataset, life: Life, seed: int) -> Figures:
         y = np.where(is_reported, 1.0, np.nan)
     selective = None
     if life.explore is not None:
-        selective = SelectiveLabels(life.explore, weighted=life.weighted, seed=seed)
+        selective = SelectiveLabels(life.explore, cap=life.cap, seed=seed)
     budget = AlertBudget(BUDGET)
     run = Evaluation(
         model_for(stream, seed), delay=life.delay, unlabelled=life.unlabelled, classes=[0, 1], selective=selective
@@ -166,28 +169,43 @@ def table(title: str, lives: list[Life], found: dict[Life, list[Figures]]) -> li
     return [*lines, ""]
 
 
+def read_log(path: Path | None) -> dict[str, Figures]:
+    if path is None or not path.exists():
+        return {}
+    lives = [json.loads(line) for line in path.read_text().splitlines()]
+    return {life.pop("life"): Figures(**life) for life in lives}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")], default=[0, 1, 2])
+    parser.add_argument("--log", type=Path, help="lives that have been lived, one JSON object each: they are not again")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     begin = time.process_time()
     customers = max(1, round(options.rows / ROWS_A_CUSTOMER))
     found: dict[Life, list[Figures]] = {}
+    known = read_log(options.log)
     sizes, frauds = [], []
-    for seed in range(options.seeds):
+    for seed in options.seeds:
         stream = card_stream(customers, 2 * customers, DAYS, random_state=seed)
         sizes.append(stream.y.size)
         frauds.append(stream.y.mean())
         for life in dict.fromkeys(life for lives in LIVES.values() for life in lives):
-            figures = lived(stream, life, seed)
+            name = f"{stream.y.size} rows, seed {seed}, {life.words}"
+            figures = known.get(name)
+            if figures is None:
+                figures = lived(stream, life, seed)
+                if options.log is not None:
+                    with options.log.open("a") as log:
+                        log.write(json.dumps({"life": name, **asdict(figures)}) + "\n")
             found.setdefault(life, []).append(figures)
-            print(f"seed {seed}, {life.words}: {figures}", flush=True)
+            print(f"{name}: {figures}", flush=True)
     spent = time.process_time() - begin
     tables = [line for title, lives in LIVES.items() for line in table(title, lives, found)]
     stream_words = (
-        f"{options.seeds} streams of about {np.mean(sizes):,.0f} payments in {DAYS} days, "
+        f"{len(options.seeds)} streams of about {np.mean(sizes):,.0f} payments in {DAYS} days, "
         f"{100 * np.mean(frauds):.2f} % of them frauds; {BUDGET} alerts a day."
     )
     print("\n".join([stream_words, *tables]))

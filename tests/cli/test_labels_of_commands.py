@@ -85,6 +85,20 @@ def test_rows_without_a_label_are_scored_not_learned_counted_and_said(lopsided, 
     assert f"{n_blank} without a label" in lopsided("learn", "d.csv", "--output", "n").stdout
 
 
+def test_rows_without_a_label_are_written_with_their_scores(lopsided, blanks, tmp_path):
+    known = blanks[2]
+    for number, more in enumerate(((), ("--delay", 20))):
+        out = f"out{number}.csv"
+        done = lopsided("evaluate", "d.csv", "--learner", "opauc", *more, "-o", out, "--json")
+        assert done.returncode == 0, done.stderr
+        header, *lines = (tmp_path / out).read_text().splitlines()
+        scores = np.array([float(line.split(",")[3]) for line in lines])
+        positive = np.array([line.split(",")[2] == "bad" for line in lines])
+        assert header == "a,b,kind,score,probability,predicted" and scores.size == N
+        record = json.loads(done.stdout)["record"]
+        assert record["auroc"] == pytest.approx(lp.metrics.auroc(positive[known], scores[known]), abs=1e-12)
+
+
 def test_a_delay_does_not_make_blank_rows_wait(lopsided, blanks, tmp_path):
     known = blanks[2]
     done = lopsided("learn", "d.csv", "--learner", "opauc", "--delay", 20, "--output", "m", "--json")

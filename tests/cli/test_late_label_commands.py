@@ -131,6 +131,21 @@ def test_a_stopped_run_goes_on_bit_for_bit(lopsided, rows, files, tmp_path):
     assert whole["late"]["as_negatives"] > 0
     sentence = refusal_of(lopsided("learn", "1.csv", "--resume", "m", "--corrections", "ignore"))
     assert "The option --corrections must not be changed with --resume" in sentence
+    sentence = refusal_of(lopsided("learn", "1.csv", "--resume", "m", "--from-start"))
+    assert "The option --from-start must come without labels by identifier" in sentence
+
+
+def test_such_a_model_scores_explains_and_is_reported_on(lopsided, files, tmp_path):
+    assert lopsided("learn", "rows.csv", *BY_ID, "-o", "m").returncode == 0
+    for call in (
+        ("score", "m", "rows.csv", "-o", "scores.csv"),
+        ("inspect", "m"),
+        ("explain", "m", "rows.csv", "--row", 3),
+        ("evaluate", "rows.csv", *BY_ID, "--report", "report.html", "-o", "scored.csv"),
+    ):
+        done = lopsided(*call)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "scored.csv").read_text().count("\n") == N + 1
 
 
 def test_labels_of_tomorrow_are_learned_tomorrow(lopsided, rows, files, tmp_path):
@@ -256,6 +271,7 @@ def test_tune_ranks_by_the_alerts_of_a_day(lopsided, refused, labelled, rows):
         ((*BY_ID, "--label-time", "known", "--delay", "1d"), "a label is known at its own time"),
         ((*BY_ID[:-4], "--label-time", "known"), "The option --label-time must come with --time"),
         ((*BY_ID, "--label-time", "knwon"), "labels.csv must hold the column 'knwon', got id, fraud, known."),
+        ((*BY_ID, "--follow"), "The option --labels must come without --follow"),
         (("--labels", "labels.csv", "--id", "key"), "labels.csv must hold the column 'key', got id, fraud, known."),
     ],
 )

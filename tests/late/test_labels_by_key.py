@@ -126,7 +126,7 @@ def test_labels_that_are_seen_in_part_are_those_of_a_plain_loop(delay, rule):
         late.progressive_scores(STREAM.X[a : a + 90], STREAM.y[a : a + 90], times=TIMES[a : a + 90], choose=choose)
         for a in range(0, N, 90)
     ]
-    model, waiting, scores, draws = koil(), [], [], np.random.default_rng(4).random(N)
+    model, waiting, scores, draws = koil(), [], [], np.random.default_rng([4, 1]).random(N)
     moments = TIMES if in_time else np.arange(float(N))
     for t in range(N):
         for entry in sorted(entry for entry in waiting if entry[0] < moments[t]):
@@ -169,9 +169,25 @@ def test_a_selection_goes_on_where_it_was():
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert second.n_rows == 40 and second.n_seen == np.count_nonzero(whole)
     assert (whole[alerted] == 1.0).all() and set(whole[~alerted]) == {0.0, 1 / 0.3}
-    assert set(SelectiveLabels(0.3, weighted=False).for_learning(whole)) == {0.0, 1.0}
+    assert set(SelectiveLabels(0.3, cap=1.0).for_learning(whole)) == {0.0, 1.0}
     with pytest.raises(ParameterError, match="explore"):
         SelectiveLabels(1.5)
+
+
+def test_seen_labels_count_for_all_rows_on_average():
+    """Over many selections sums by weights are those of all rows, and areas are near the exact one."""
+    rng = np.random.default_rng(0)
+    positive, scores = rng.random(3000) < 0.1, rng.normal(size=3000)
+    scores[positive] += 1.0
+    alerted = scores > 1.0
+    weights = [SelectiveLabels(0.1, seed=seed).choose(alerted) for seed in range(200)]
+    assert np.mean([w.sum() for w in weights]) == pytest.approx(3000, rel=0.01)
+    assert np.mean([w[positive].sum() for w in weights]) == pytest.approx(positive.sum(), rel=0.03)
+    estimates = [lp.metrics.auroc(positive, scores, sample_weight=w) for w in weights]
+    exact = lp.metrics.auroc(positive, scores)
+    assert np.mean(estimates) == pytest.approx(exact, abs=0.01)
+    seen_alone = lp.metrics.auroc(positive[weights[0] > 0], scores[weights[0] > 0])
+    assert abs(seen_alone - exact) > 0.03  # without weights it is about other rows
 
 
 def test_data_frames_must_keep_their_columns_in_order():

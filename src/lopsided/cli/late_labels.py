@@ -16,7 +16,7 @@ from lopsided.streams import Spellings
 from lopsided.streams.bookmarks import Bookmarks
 
 # Where labels stand in options that `Reading` does not know.
-_NAMES = ("label_files", "label_time", "corrections", "labels_for", "explore")
+_NAMES = ("label_files", "label_time", "corrections", "labels_for", "explore", "weight_cap")
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ class LateOptions:
     corrections: str | None = None
     labels_for: str = "all"
     explore: float | None = None
+    weight_cap: float | None = None
     goes_on_by_id: bool = False  # a model whose rows wait for labels by identifier, whether or not new ones are told
 
     @classmethod
@@ -55,6 +56,8 @@ class LateOptions:
         found = cls(delay, unlabelled, **given, goes_on_by_id=goes_on_by_id)
         said = dict(known or {}) | {name: value for name, value in options.items() if value is not None}
         found.check(said.get("id_column"), said.get("time_column"))
+        if found.label_files and options.get("follow"):
+            raise ParameterError("The option --labels must come without --follow: labels are read once. Got both.")
         return found
 
     def check(self, id_column: str | None, time_column: str | None) -> None:
@@ -76,8 +79,9 @@ class LateOptions:
                 "The option --label-time must come with --time, which says when the rows came, "
                 f"got {self.label_time!r} alone."
             )
-        if self.explore is not None and self.labels_for != "alerts":
-            raise ParameterError(f"The option --explore must come with --labels-for alerts, got {self.explore} alone.")
+        for option, number in (("--explore", self.explore), ("--weight-cap", self.weight_cap)):
+            if number is not None and self.labels_for != "alerts":
+                raise ParameterError(f"The option {option} must come with --labels-for alerts, got {number:g} alone.")
 
     @property
     def by_id(self) -> bool:
@@ -131,11 +135,12 @@ class LateOptions:
         """Whose labels are seen, if not all are."""
         if self.labels_for == "all":
             return None
-        chosen = SelectiveLabels(self.explore or 0.0, seed=seed)
+        cap = {} if self.weight_cap is None else {"cap": self.weight_cap}
+        chosen = SelectiveLabels(self.explore or 0.0, seed=seed, **cap)
         if chosen.explore and 1.0 / chosen.explore > chosen.cap:
             tell(
                 f"note: labels of explored rows count {chosen.cap:g} when they are learned, not 1/{chosen.explore:g}; "
-                "estimates count them in full"
+                "estimates count them in full; see --weight-cap"
             )
         elif not chosen.explore:
             tell("note: without --explore nothing is learned of rows that were no alerts, nor can it be estimated")

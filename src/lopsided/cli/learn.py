@@ -31,7 +31,7 @@ _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
     "features", "keys", "threshold", "alerts", "per", "value", "unlabelled", "label_time", "corrections", "labels_for",
-    "explore",
+    "explore", "weight_cap",
 )  # fmt: skip
 
 
@@ -129,6 +129,10 @@ def learn(
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
     late = LateOptions.of(delay, unlabelled, options, known["options"], goes_on_by_id=LABELS in attached)
+    if from_start and late.by_id:
+        raise ParameterError(
+            "The option --from-start must come without labels by identifier, by which rows are learned once. Got both."
+        )
     said = known["options"] | {name: value for name, value in options.items() if value is not None}
     spellings = None if model is None else Spellings.of(model.labels_)
     told = late.read(said, spellings, attached[LABELS].description if LABELS in attached else None)

@@ -258,8 +258,14 @@ selective = _stacked(
         "--explore",
         type=click.FloatRange(0, 1),
         metavar="SHARE",
-        help="With --labels-for alerts: the labels of this random share of all other rows are learned too, each "
-        "weighted by 1/SHARE (at most 100). Default: 0.",
+        help="With --labels-for alerts: the labels of this random share of all other rows are learned too. Default: 0.",
+    ),
+    click.option(
+        "--weight-cap",
+        type=click.FloatRange(min=1),
+        metavar="N",
+        help="With --explore: a label counts 1/SHARE when it is learned, at most N; 1 counts all alike. Default: 10. "
+        "Estimates count it in full.",
     ),
 )
 

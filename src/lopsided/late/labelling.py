@@ -30,6 +30,8 @@ class Labelling(Stepping):
         choose: Callable[[slice, Floats, Floats], Floats] | None = None,
     ) -> Floats:
         """Newcomers in pieces between which labels become known, or in which it can be said whose labels are seen."""
+        if choose is None and not self._coming:
+            return self._step(new, moments, prompt, times)
         told = self._find_told(new, moments, prompt)
         n_rows, start = moments.size, 0
         scores, thresholds = np.zeros(n_rows), np.zeros(n_rows)

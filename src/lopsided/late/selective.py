@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.constraints import ParameterError, check_parameters, flag, number
+from lopsided.constraints import ParameterError, check_parameters, number
 from lopsided.late.rows import Floats
 
 Flags = npt.NDArray[np.bool_]
@@ -26,13 +26,11 @@ class SelectiveLabels:
     ----------
     explore : float from 0 to 1, default=0.0
         The share of the rows without an alert whose labels are seen.
-    weighted : bool, default=True
-        Whether labels count the inverse of their chance when they are learned. False: 1 each.
-    cap : float >= 1, default=100.0
-        The most that a label counts when it is learned. One row in a thousand would count 1,000, and a step so large
-        does more harm than a small bias; estimates by `weights` are not capped.
+    cap : float >= 1, default=10.0
+        The most that a label counts when it is learned; 1 counts all alike. One row in a thousand would count 1,000,
+        and a step so large does more harm than a bias. Estimates are not capped.
     seed : int, default=0
-        Of the random numbers.
+        Of the random numbers, `numpy.random.default_rng([seed, 1])`.
 
     Attributes
     ----------
@@ -44,16 +42,15 @@ class SelectiveLabels:
     >>> import numpy as np
     >>> selective = SelectiveLabels(explore=0.5, seed=1)
     >>> selective.choose(np.array([True, False, False, False])).tolist()
-    [1.0, 0.0, 2.0, 0.0]
+    [1.0, 0.0, 0.0, 2.0]
     """
 
-    def __init__(self, explore: float = 0.0, *, weighted: bool = True, cap: float = 100.0, seed: int = 0) -> None:
-        given = {"explore": explore, "weighted": weighted, "cap": cap}
-        allowed = {"explore": number(least=0, most=1), "weighted": flag(), "cap": number(least=1)}
-        check_parameters("SelectiveLabels", given, allowed)
-        self.explore, self.weighted, self.cap = float(explore), weighted, float(cap)
+    def __init__(self, explore: float = 0.0, *, cap: float = 10.0, seed: int = 0) -> None:
+        allowed = {"explore": number(least=0, most=1), "cap": number(least=1)}
+        check_parameters("SelectiveLabels", {"explore": explore, "cap": cap}, allowed)
+        self.explore, self.cap = float(explore), float(cap)
         self.n_rows = self.n_seen = 0
-        self._rng = np.random.default_rng(seed)
+        self._rng = np.random.default_rng([seed, 1])  # others than those of a learner, or a simulation, with this seed
 
     def choose(self, alerted: Flags) -> Floats:
         """For each of the next rows the inverse of the chance that its label is seen; 0 where it is not."""
@@ -68,7 +65,7 @@ class SelectiveLabels:
 
     def for_learning(self, weights: Floats) -> Floats:
         """What seen labels count when they are learned."""
-        return np.minimum(weights, self.cap) if self.weighted else (weights > 0).astype(np.float64)
+        return np.minimum(weights, self.cap)
 
     def state(self) -> dict[str, Any]:
         """As plain values: `restore` goes on as if never stopped."""

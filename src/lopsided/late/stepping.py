@@ -98,12 +98,13 @@ class Stepping(Waiting):
         new.scores[:] = score(self._learner, new.X)
         self.thresholds = np.full(1, self._threshold)
         self._note(new.X, 1, moments, times)
-        unseen = np.zeros(1, dtype=np.bool_)
+        is_unseen = False
         if choose is not None:
             new, unseen = self._chosen(new, moments, choose)
+            is_unseen = bool(unseen[0])
         if not self._fresh(new.keys, 1)[0]:
             self._counts.repeated += 1
-        elif unseen[0]:
+        elif is_unseen:
             self._forget(new)
         elif prompt and new.signs[0] == new.signs[0]:
             self._learn(new, new.signs, give_back=self._keep)
@@ -205,9 +206,8 @@ class Stepping(Waiting):
     def _note_learned(self, rows: WaitingRows, entries: Integers, signs: Floats) -> None:
         """Some of the rows have been learned, as this."""
         self._counts.learned += entries.size
-        if rows.keys and entries.size:
-            keys = [rows.keys[entry] for entry in entries.tolist()]
-            self._settle(zip(keys, signs.tolist(), strict=True))
+        if rows.keys is not None:
+            self._settle((rows.keys[entry], sign) for entry, sign in zip(entries.tolist(), signs.tolist(), strict=True))
             if self.corrections == "learn":
                 self.store.retain(replace(rows.part(entries), signs=signs))  # type: ignore[attr-defined]
 
