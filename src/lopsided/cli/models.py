@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, made_learner, parsed_settings
 from lopsided.constraints import ParameterError
+from lopsided.estimators.base.cutting import cut_at_share
+from lopsided.feeds import Portion
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
-__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words", "set_threshold"]
+__all__ = [
+    "as_json",
+    "built_learner",
+    "built_model",
+    "cut_by_first_rows",
+    "parameters_of",
+    "scale_in_words",
+    "set_threshold",
+]
+
+_ROWS_FOR_A_SHARE = 8192
 
 
 def built_learner(
@@ -44,6 +58,21 @@ def set_threshold(model: Any, rule: str | float) -> None:
     else:
         model.set_params(learner__threshold=rule)  # a learner that was left to its default
     model.check_parameters()
+
+
+def cut_by_first_rows(model: Any, rule: str, portions: Iterator[Portion], *, as_records: bool) -> Iterator[Portion]:
+    """The same portions, after the share that a rule asks for has become a threshold by the scores of the first."""
+    held: list[Portion] = []
+    scores: list[Any] = []
+    for portion in portions:
+        held.append(portion.apart(as_records=as_records))
+        scores.append(model.raw_scores(portion.X))
+        if sum(map(len, scores)) >= _ROWS_FOR_A_SHARE:
+            break
+    if scores:
+        set_threshold(model, cut_at_share(np.concatenate(scores), float(rule.removeprefix("rate:"))))
+    yield from held
+    yield from portions
 
 
 def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str] = (), value: str | None = None) -> Any:

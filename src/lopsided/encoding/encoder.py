@@ -187,7 +187,9 @@ class TableEncoder:
         A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
         """
         by_name, plain = {str(name): cell for name, cell in row.items()}, {}
-        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+        # A key that nobody learns from was not read, which is not to say that it was missing.
+        read = [column for column in self.schema.columns if column.is_learned_from or column.name in by_name]
+        for expected in [*(_expected(column) for column in read), *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
                 cell = _plain(expected, cell)

@@ -110,9 +110,11 @@ def schema_and_notes(
     # Names of columns are texts, also those that are numbers in a data frame.
     label, id, time = (None if part is None else str(part) for part in (label, id, time))
     ignore, kinds = [str(name) for name in ignore], {str(name): kind for name, kind in (kinds or {}).items()}
-    for name in [*ignore, *kinds, *(part for part in (id, time) if part is not None)]:
-        if name not in head:
-            raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.")
+    asked = [("id", [id]), ("time", [time]), ("ignore", ignore), ("kinds", kinds)]
+    for argument, names in asked:
+        for name in names:
+            if name is not None and name not in head:
+                raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.", argument)
     for name, kind in kinds.items():
         if kind not in _TELLABLE:
             raise SchemaError(f"The kind of column {name!r} must be one of {', '.join(_TELLABLE)}, got {kind!r}.")
