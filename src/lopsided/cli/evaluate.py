@@ -285,6 +285,8 @@ def _check_two_labels(feed: Feed, row: Row) -> None:
     assert feed.labels is not None and row.record is not None
     if row.record.positives in (0, row.record.n):
         only = feed.labels.positive if row.record.positives else feed.labels.negative
+        if only is None:  # all others than the positive label
+            only = f"not {feed.labels.positive}"
         where = f"the label column {feed.label_column!r}" if feed.label_column else "the label"
         got = f"one label: {only!r} in {row.record.n} rows"
         raise StreamError(feed.name, None, where, "must hold two different labels", got)

@@ -212,7 +212,9 @@ class TableEncoder:
         """
         by_name, plain = {str(name): cell for name, cell in row.items()}, {}
         keys = [Expected(key, cells.TEXT) for key in self.schema.history_keys if key in by_name]
-        for expected in [*(_expected(column) for column in self.schema.columns), *keys, *self.expected_id()]:
+        # A key that nobody learns from was not read, which is not to say that it was missing.
+        read = [column for column in self.schema.columns if column.is_learned_from or column.name in by_name]
+        for expected in [*(_expected(column) for column in read), *keys, *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
                 cell = _plain(expected, cell)

@@ -137,9 +137,11 @@ def schema_and_notes(
     if keys == AUTO:
         keys = proposed_keys(head, label=label, id=id, time=time, ignore=ignore)
     keys = [str(name) for name in keys]
-    for name in [*ignore, *kinds, *keys, *(part for part in (id, time, value) if part is not None)]:
-        if name not in head:
-            raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.")
+    asked = [("id", [id]), ("time", [time]), ("ignore", ignore), ("kinds", kinds), ("keys", keys), ("value", [value])]
+    for argument, names in asked:
+        for name in names:
+            if name is not None and name not in head:
+                raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.", argument)
     for name, kind in kinds.items():
         if kind not in _TELLABLE:
             raise SchemaError(f"The kind of column {name!r} must be one of {', '.join(_TELLABLE)}, got {kind!r}.")

@@ -19,7 +19,11 @@ _MOST_ALIKE = 3  # neighbours of one kind that are printed one by one
 
 
 class SchemaError(ValueError):
-    """A schema that contradicts itself, or a table that does not fit one."""
+    """A schema that contradicts itself, or a table that does not fit one; `argument` is what asked for it, if any."""
+
+    def __init__(self, sentence: str, argument: str | None = None) -> None:
+        super().__init__(sentence)
+        self.argument = argument
 
 
 @dataclass(frozen=True)
