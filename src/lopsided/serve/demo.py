@@ -44,7 +44,8 @@ _DAY = 86_400.0
 _AHEAD = 14  # days before the present one
 _HURRY, _BATCH = 3_000.0, 100  # payments a second while it hurries, and at a time
 _MOST_BEHIND = 100  # entries that learning may be behind, while it hurries
-_TICK = 0.05  # seconds
+_PATIENCE = 0.3  # seconds, if it is
+_TICK = 0.05
 _SLOW = 20.0  # payments a second, while the learner is being compiled
 _NEVER, _INVESTIGATED = 0.02, 0.8  # share of payments whose label never comes; of alerts that are looked at at once
 _REFUND, _REPORTED = 7.0, 2.5  # days until a payment counts as honest; mean of days until a fraud is reported
@@ -92,9 +93,8 @@ class Replay:
             self._submit([next(payments) for _ in range(n)])
             tick = _BATCH / _HURRY if is_late else _TICK
             self._stopping.wait(max(0.0, tick - (time.monotonic() - began)))
-            while is_late and model.written - model.summary.position > _MOST_BEHIND:
-                if self._stopping.wait(0.02):
-                    return
+            if is_late and model.written - model.summary.position > _MOST_BEHIND:
+                self._stopping.wait(_PATIENCE)
 
     def _payments(self) -> Iterator[tuple[dict[str, Any], bool]]:
         """Payments without end, and whether they are frauds; each season has cards and terminals of its own."""

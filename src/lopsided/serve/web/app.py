@@ -25,10 +25,9 @@ from lopsided.serve.web.tokens import Tokens, is_own_page
 
 _LOG = logging.getLogger("lopsided.serve")
 _PAGE = Path(__file__).parent / "page"
-_FILES = {
-    "/": ("index.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/page.css": ("page.css", "text/css"),
+_FILES = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css")} | {
+    f"/{name}.js": (f"{name}.js", "text/javascript")
+    for name in ("page", "service", "panels", "alerts", "charts", "words")
 }
 LARGEST_BODY = 16 << 20
 # The page needs nothing but what the service itself gives.
