@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lopsided.cli.alerting import Alerting
     from lopsided.cli.display import Row
     from lopsided.cli.feed import Feed
+    from lopsided.drift import DriftAlarm
     from lopsided.estimators.base.score_memory import ScoreMemory
     from lopsided.evaluate import History
     from lopsided.late import Delay
@@ -61,8 +62,12 @@ def evaluate(
 
     The file of --output has the rows as they came, with the raw score, the probability and the decision of the model
     that had not seen them (with --alerts: whether it was an alert).
+
+    Last it says whether the columns, the share of positives or the precision of alerts drifted, as `lopsided watch`
+    finds it. Scores are watched too, but those of a model that learns move in any case.
     """
     from lopsided.cli.alerting import Alerting, figures_as_json, print_alerts, rule_and_budget
+    from lopsided.cli.drift_watching import drift_as_json, drift_in_words, time_is_a_date
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.models import built_learner
     from lopsided.cli.running import check_learns_online
@@ -78,9 +83,11 @@ def evaluate(
         feed.with_ids = report is not None
         watching = None if budget is None else Alerting(budget, feed, value)
         model = _model(feed, learner, settings, scale, seed, rule, options["keys"], value)
-        row, history, code = _evaluated(feed, model, delay, watching, output)
+        row, history, drift, code = _evaluated(feed, model, delay, watching, output)
         facts = _facts(feed, files, history, row)
+        are_dates = time_is_a_date(feed)
     reports = None if watching is None else watching.reports()
+    facts["drift"] = drift_as_json(drift)
     if as_json:
         from lopsided.cli.models import as_json as plain
 
@@ -96,6 +103,8 @@ def evaluate(
         print_table([row], _columns())
         if budget is not None and reports is not None:
             print_alerts(budget, *reports)
+        if drift.is_ready:  # of a short stream nothing is said
+            click.echo(drift_in_words(drift, are_dates=are_dates))
     if feed.n_blank:
         click.echo(f"{feed.n_blank:,} rows without a label were scored, and neither learned nor judged", err=True)
     if feed.bad.count:
@@ -103,7 +112,7 @@ def evaluate(
     if report is not None:
         from lopsided.cli.evaluation_report import write
 
-        write(report, row, history, facts, _columns(), feed.schema)
+        write(report, row, history, facts, _columns(), feed.schema, drift)
         click.echo(f"report: {report}", err=True)
     if code:
         click.secho(f"interrupted after {facts['rows']:,} rows", fg="yellow", err=True)
@@ -129,12 +138,13 @@ def _model(
 
 def _evaluated(
     feed: Feed, model: Any, delay: Delay, watching: Alerting | None, output: str | None
-) -> tuple[Row, History, int]:
+) -> tuple[Row, History, DriftAlarm, int]:
     """Go through the stream; Ctrl-C ends it early, with what was learned until then."""
     import numpy as np
 
     from lopsided.cli.compiling import compile_ahead
     from lopsided.cli.display import LiveTable, Row
+    from lopsided.cli.drift_watching import EvaluatedStream
     from lopsided.cli.feed import SLICE
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.running import announce, check_delay, refuse_nothing
@@ -158,18 +168,18 @@ def _evaluated(
         kept = KeptRows(id_column=None if known is None else known.id, apart=(feed.label_column, time))
     history = History(Evaluation(model, classes=classes, delay=delay, unlabelled="skip"), kept)
     row = Row(feed.name, type(model.final_learner).__name__, 0)
-    interrupts = Interruptible()
+    interrupts, drift = Interruptible(), EvaluatedStream(feed)
     with LiveTable([row], _columns()), _writer(output, feed) as writer:
         # Probabilities are those of the moment before a slice, so slices are short where they are written.
         for portion in interrupts.over(feed.slices(SLICE if writer is None else _ROWS_OF_A_CALIBRATION)):
             memory = _memory_of(model) if writer is not None else None
             row.record = history.step(portion.X, portion.y, portion.times, portion.cells) or row.record
             row.share = feed.progress
-            scores = history.evaluation.scores[-portion.n_rows :]
-            called = history.evaluation.called[-portion.n_rows :]
+            scores, called = history.evaluation.latest_scores, history.evaluation.latest_called
             if watching is not None:
                 called = watching.decide(portion, scores)
-                watching.keep(portion, scores.copy(), called)
+                watching.keep(portion, scores, called)
+            drift.look(portion, scores, called)
             if memory is not None:
                 decisions = feed.labels_of(np.where(called, 1.0, -1.0))
                 writer.write(portion, scores, memory.probability(scores), decisions)
@@ -180,7 +190,7 @@ def _evaluated(
         _check_two_labels(feed, row)
     if watching is not None:
         watching.note_late_rows(feed)
-    return row, history, interrupts.exit_code
+    return row, history, drift.alarm, interrupts.exit_code
 
 
 def _writer(output: str | None, feed: Feed) -> Any:

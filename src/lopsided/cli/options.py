@@ -140,6 +140,10 @@ reading_for_scores = _stacked(
 reading_beside_an_output = _stacked(
     _format_of_files("--input-format"), _reading, _guarding(output="SCORES", quarantine="BAD_ROWS")
 )
+# For a command that keeps what it has seen.
+reading_beside_a_state = _stacked(
+    _format_of_files("--format"), _reading, _guarding(state="STATE", quarantine="BAD_ROWS")
+)
 
 columns = _stacked(
     click.option(

@@ -70,7 +70,7 @@ def score(
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
-    from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.feed import Reading, open_feed, tell
     from lopsided.cli.interrupts import Interruptible
     from lopsided.cli.models import set_threshold
     from lopsided.cli.saved import load_to_go_on
@@ -85,6 +85,11 @@ def score(
         budget = restored_budget(attached)
     elif rule is not None:
         set_threshold(ranker, rule)
+        if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_:
+            tell(
+                f"note: {model} was learned without --threshold rate:SHARE and has kept no rows to find the share by: "
+                "it goes by the scores that it gave while it learned, and may miss the share"
+            )
     interrupts = Interruptible()
     with open_feed(Reading(files, **options), ranker, labelled=False) as feed:
         if feed.schema is not None:

@@ -125,6 +125,8 @@ class Evaluation:
         Whether each example is of the rare class.
     called : array of shape (n,)
         Whether the learner called it so at the time.
+    latest_scores, latest_called : arrays
+        The scores and decisions of all rows of the latest step, also of those without a label.
     seconds : float
         Time spent scoring and learning.
 
@@ -158,6 +160,8 @@ class Evaluation:
         self._classes = classes
         self._every = int(every)
         self._rule = threshold
+        self.latest_scores: Floats = np.empty(0)
+        self.latest_called: Flags = np.empty(0, dtype=np.bool_)
         self._memory = ScoreMemory()
         self._online_threshold = 0.0
         self._n = 0
@@ -218,10 +222,14 @@ class Evaluation:
         judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
         if self.late is not None:
-            called = self._called_rare(scores, positive)[judged]
+            called = self._called_rare(scores, positive)
         else:
-            called = self._called_rare(scores[judged], positive[judged])
-        self._append(scores[judged], positive[judged], called)
+            called = np.empty(scores.size, dtype=np.bool_)
+            called[judged] = self._called_rare(scores[judged], positive[judged])
+            if not judged.all():
+                called[~judged] = scores[~judged] > self.threshold
+        self.latest_scores, self.latest_called = scores, called
+        self._append(scores[judged], positive[judged], called[judged])
         return judged
 
     def _positive_label(self) -> Any:

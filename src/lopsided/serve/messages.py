@@ -12,12 +12,13 @@ Moment = Annotated[
     float | str, Meta(description="Seconds since 1970, or a date such as 2026-03-31T12:00:00+00:00 (UTC if not said).")
 ]
 Label = bool | int | float | str
+Cell = bool | int | float | Annotated[str, Meta(max_length=10_000)] | None
 
 
 class Event(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Something to be scored: columns by name. Without an id one is given, without a time it happens now."""
 
-    columns: dict[str, bool | int | float | str | None]
+    columns: dict[str, Cell]
     id: Id | UnsetType = UNSET
     time: Moment | UnsetType = UNSET
     label: Annotated[Label, Meta(description="If it is known already: learned after scoring.")] | UnsetType = UNSET

@@ -27,7 +27,7 @@ from lopsided.serve.storage.disk import Disk
 from lopsided.serve.storage.ids import merged
 from lopsided.serve.storage.log import Group, LogReader, LogWriter, StorageError
 from lopsided.serve.storage.versions import Versions
-from lopsided.serve.watching import Past, Summary, summary_of
+from lopsided.serve.watching import Past, Summary, is_outdated, summary_of
 
 _LOG = logging.getLogger("lopsided.serve")
 
@@ -283,6 +283,8 @@ class RunningModel:
                     ticked = now
                     self._inbox.put(Tick())
                     self._keep_house()
+                if not applied and is_outdated(self.summary, self._fold):
+                    self.summary = summary_of(self._fold, self._sequencer, before=self.summary)
                 if not applied:
                     self._news.wait(0.05 if is_new else 0.2)
                     self._news.clear()

@@ -23,6 +23,7 @@ from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_
 from lopsided.serve.folding import Fold, decide_alerts, unobserved
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
+from lopsided.serve.replies import Replies
 from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
 from lopsided.serve.scoring import Scorer, View
 from lopsided.serve.storage.ids import EventIds
@@ -33,13 +34,6 @@ _LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
 _MOST_EXPIRED = 20_000  # events at a time
 
 Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
-
-
-class RepeatedTooSoonError(Exception):
-    """A request came again while it was still being answered."""
-
-    def __str__(self) -> str:
-        return "A request must not be repeated before its answer can be read. Got one with the same Idempotency-Key."
 
 
 class Sequencer:
@@ -62,7 +56,7 @@ class Sequencer:
         self._unwritten: dict[int, log.Events] = {}
         self._fates: OrderedDict[int, int] = OrderedDict()
         self._parked = reader.all_parked()
-        self._replies: set[str] = set()  # keys of requests whose replies cannot be read yet
+        self._replies = Replies(reader)
         segments = reader.segments()
         self.ids = EventIds(self._belongs, segments)
         known = max((log.entry_and_number(segment.last)[0] for segment in segments), default=0)
@@ -93,7 +87,7 @@ class Sequencer:
         for old in [known for known in self._unwritten if known <= sequence]:
             del self._unwritten[old]
         if sequence == self.sequence:
-            self._replies.clear()
+            self._replies.all_written()
 
     # ---------------------------------------------------------------- a group
 
@@ -101,7 +95,7 @@ class Sequencer:
         """Answer and judge requests in order; what is to be written before anybody is told."""
         group, run, size = Group(received=now), list[NewEvents](), 0
         for request in requests:
-            if self._was_answered(request):
+            if self._replies.knows(request):
                 continue
             if isinstance(request, NewEvents) and size + len(request.raw) <= log.MOST_EVENTS:
                 run.append(request)
@@ -121,27 +115,8 @@ class Sequencer:
             group.segments.append(segment)
         group.facts = {"events": self.n_events, "alerts": self.n_alerts}
         for request in requests:
-            self._keep_reply(request, group)
+            self._replies.keep(request, group)
         return group
-
-    def _was_answered(self, request: Request) -> bool:
-        """Whether this very request was answered before, by its key; then it gets the same answer again."""
-        if request.key is None:
-            return False
-        if request.key in self._replies:  # of this group, or of one that is being written
-            request.error = RepeatedTooSoonError()
-            return True
-        request.replayed = self._reader.reply(request.key)
-        if request.replayed is None:
-            self._replies.add(request.key)
-        return request.replayed is not None
-
-    def _keep_reply(self, request: Request, group: Group) -> None:
-        if request.key is None or request.error is not None or request.replayed is not None:
-            return
-        reply = request.reply()
-        if reply is not None:
-            group.replies.append((request.key, group.received, msgspec.json.encode(reply)))
 
     def _write(self, group: Group, entry: log.Entry) -> int:
         self.sequence += 1
@@ -229,7 +204,8 @@ class Sequencer:
             return np.asarray(first.rows).view(EncodedRows)
         if all(request.rows is not None for request, _, _ in fresh):
             return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
-        return np.asarray(champion.model.encoded([request.columns[row] for request, row, _ in fresh])).view(EncodedRows)
+        encoder = champion.model.encoder_
+        return encoder.from_mappings([request.columns[row] for request, row, _ in fresh]).view(EncodedRows)
 
     def _flags(self, entry: log.Events, champion: Scorer | None) -> bytes:
         """Which events are alerts, and which of the others are drawn to be looked at all the same."""

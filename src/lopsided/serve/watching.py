@@ -22,7 +22,8 @@ _DIGITS = 6
 class Summary:
     """How the models were doing when it was made."""
 
-    made: float
+    made: float  # the measures
+    measured: int  # labels that they know of
     position: int
     learned: int
     expired: int
@@ -34,6 +35,11 @@ class Summary:
     champion: LineState
     challenger: LineState | None
     labelled: tuple[Floats, Floats]  # scores and signs of the latest labelled events
+
+
+def is_outdated(summary: Summary, fold: Fold) -> bool:
+    """Whether labels have been learned that the measures do not know of, and it is time to look again."""
+    return summary.measured != fold.n_learned and time.monotonic() - summary.made >= _BETWEEN_MEASURES
 
 
 def summary_of(fold: Fold, sequencer: Sequencer, before: Summary | None = None) -> Summary:
@@ -48,6 +54,7 @@ def summary_of(fold: Fold, sequencer: Sequencer, before: Summary | None = None) 
     champion = fold.champion
     return Summary(
         before.made if is_fresh and before is not None else time.monotonic(),
+        before.measured if is_fresh and before is not None else fold.n_learned,
         fold.position,
         fold.n_learned,
         fold.n_expired,

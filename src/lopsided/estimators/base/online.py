@@ -146,7 +146,8 @@ class OnlineClassifier(Classifier):
                 self._set_labels(labels)
             if skipped:
                 return self
-            self._recent.offer_one(self._one_x)
+            if self._recent.is_on:
+                self._recent.offer_one(self._one_x)
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
@@ -197,7 +198,8 @@ class OnlineClassifier(Classifier):
         with self._alone:
             self._check_started()
             rows, learned = self._rows_of(X), ~np.isnan(turns)
-            self._recent.offer(rows, np.flatnonzero(learned))
+            if self._recent.is_on:
+                self._recent.offer(rows, np.flatnonzero(learned))
             take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
             take(rows, turns, scores, places)
             self._memory.remember(turns[learned], scores[places[learned]])

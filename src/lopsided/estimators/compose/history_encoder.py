@@ -7,7 +7,7 @@ until the row has been observed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,12 @@ class HistoryEncoder(TableEncoder):
         """One row that has not been observed."""
         super().row(cells_by_name, result)
         self._write([cells_by_name], result[None])
+
+    def from_mappings(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
+        """Rows that have not been observed."""
+        result = super().from_mappings(rows)
+        self._write(rows, result)
+        return result
 
     def _write(self, table: Any, result: Floats) -> None:
         rows = KeyedRows.of(table, self.keys, self.time, None if self.value is None else str(self.value))

@@ -20,7 +20,7 @@ N_TREES = 100
 DEFAULT_TREES = TreePlan(n_leaves=16, ridge=1.0, least_rows=5, rate=0.1)
 _FIRST_FIT = 50  # rows
 _GROWTH = 0.4  # share of more rows after which trees are fitted again
-_VISITS_AT_ONCE = 10_000_000  # of a row to a feature's sums; a pause of about 30 ms
+_VISITS_AT_ONCE = 10_000_000  # of a row to a feature's sums; a pause of 10 to 30 ms
 _ALL_AT_ONCE = 2**62
 _VISITS_A_ROW = 3  # by a tree of 16 leaves: all rows once, then the smaller part of each split
 _SUMS_IN_MEMORY = 2_000_000  # cells of 32 bytes
@@ -81,9 +81,9 @@ class Booster:
     def _grow(self, visits: int) -> bool:
         growing = self._growing
         assert growing is not None
-        n_rows, n_codes = self._sampled.scores.size, int(self._n_edges.max()) + 2
+        n_rows = self._sampled.scores.size
         if self._work is None:  # not kept in files: it is made again for the trees that are left
-            self._work = empty_growth(n_rows, self._n_features, n_codes, self.plan.n_leaves)
+            self._work = empty_growth(self._sampled.codes, self._n_edges, self.plan.n_leaves)
         trees = max(1, visits // (_VISITS_A_ROW * n_rows * self._n_features))
         for _ in range(min(trees, growing.features.shape[0] - int(growing.size[0]))):
             grow_tree(self._sampled, self._edges, self._n_edges, self.plan, self._work, growing)

@@ -95,33 +95,24 @@ class LogWriter:
 
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
-        sql = self._sql
+        entries = [(at, _kind(entry), group.received, _count(entry), packed(entry)) for at, entry in group.entries]
+        segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
+        written: tuple[tuple[str, list[Any]], ...] = (
+            ("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries),
+            ("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels),
+            ("INSERT OR IGNORE INTO parked VALUES (?, ?, ?, ?)", group.parked),
+            ("DELETE FROM parked WHERE id = ?", [(name,) for name in group.unparked]),
+            ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
+            ("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated]),
+            ("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", segments),
+            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies),
+            ("INSERT OR REPLACE INTO facts VALUES (?, ?)", list(group.facts.items())),
+        )
         try:
-            with sql:
-                sql.executemany(
-                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
-                    (
-                        (
-                            sequence,
-                            _kind(entry),
-                            group.received,
-                            _count(entry),
-                            packed(entry),
-                        )
-                        for sequence, entry in group.entries
-                    ),
-                )
-                sql.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels)
-                sql.executemany("INSERT OR IGNORE INTO parked VALUES (?, ?, ?, ?)", group.parked)
-                sql.executemany("DELETE FROM parked WHERE id = ?", [(name,) for name in group.unparked])
-                sql.executemany("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts)
-                sql.executemany("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated])
-                sql.executemany(
-                    "INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)",
-                    ((s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments),
-                )
-                sql.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies)
-                sql.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", group.facts.items())
+            with self._sql:
+                for statement, rows in written:
+                    if rows:
+                        self._sql.executemany(statement, rows)
                 if group.forget:
                     self._forget(group.forget, group.received)
         except (apsw.Error, OSError) as error:

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.configuration import moment_of, sign_of
-from lopsided.serve.messages import Event, Id, LabelGiven, Moment
+from lopsided.serve.messages import Cell, Id, LabelGiven, Moment
 from lopsided.serve.messages import Label as AnyLabel
 from lopsided.serve.requests import NewEvents, NewLabels
 from lopsided.serve.running import RunningModel
@@ -19,7 +18,6 @@ from lopsided.serve.running import RunningModel
 JSON, NDJSON, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 MOST_AT_ONCE = 10_000  # events or labels of one request
 MOST_COLUMNS = 1_000
-LONGEST_TEXT = 10_000
 _ARROW_FIELDS = ("id", "time", "label")
 
 
@@ -40,7 +38,7 @@ _events = msgspec.json.Decoder(_RawEvent | list[_RawEvent])
 _event = msgspec.json.Decoder(_RawEvent)
 _labels = msgspec.json.Decoder(LabelGiven | list[LabelGiven])
 _label = msgspec.json.Decoder(LabelGiven)
-_columns = msgspec.json.Decoder(dict[str, bool | int | float | str | None])
+_columns = msgspec.json.Decoder(dict[str, Cell])
 
 
 def events_of(body: bytes, kind: str, model: RunningModel) -> tuple[NewEvents, bool]:
@@ -57,15 +55,11 @@ def events_of(body: bytes, kind: str, model: RunningModel) -> tuple[NewEvents, b
 
 
 def _checked(
-    model: RunningModel, events: list[Any], columns: list[dict[str, Any]], raw: list[bytes] | None
+    model: RunningModel, events: list[_RawEvent], columns: list[dict[str, Any]], raw: list[bytes] | None
 ) -> NewEvents:
     for row, cells in enumerate(columns):
         if not cells or len(cells) > MOST_COLUMNS:
             raise ParameterError(f"An event must have 1 to {MOST_COLUMNS} columns. Got {len(cells)} in event {row}.")
-        if any(isinstance(cell, str) and len(cell) > LONGEST_TEXT for cell in cells.values()):
-            raise ParameterError(
-                f"A text must have at most {LONGEST_TEXT} characters. Got a longer one in event {row}."
-            )
     time_column = model.settings.time
     times: list[float | None] = []
     for row, event in enumerate(events):
@@ -76,7 +70,7 @@ def _checked(
     raw = _with_times(columns, times, raw, None if time_column is msgspec.UNSET else time_column)
     signs = [None if event.label is None else sign_of(model.labels, event.label) for event in events]
     champion = model.view.champion
-    rows = None if champion is None else np.asarray(champion.model.encoded(columns))
+    rows = None if champion is None else champion.model.encoder_.from_mappings(columns)
     return NewEvents([event.id for event in events], times, raw, columns, rows, signs)
 
 
@@ -132,28 +126,44 @@ def _whole_lines(body: bytes) -> Iterator[bytes]:
     return (line for line in body.splitlines() if line.strip())
 
 
-def _from_arrow(body: bytes) -> tuple[list[Event], list[dict[str, Any]], None]:
+def _from_arrow(body: bytes) -> tuple[list[_RawEvent], list[dict[str, Any]], None]:
     """Rows of an Arrow stream: the columns id, time and label are those of events, all others are theirs."""
     import pyarrow as pa
 
     try:
         with pa.ipc.open_stream(io.BytesIO(body)) as reader:
             table = reader.read_all()
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        cells = {name: _cells_of(table.column(name)) for name in table.column_names}
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise MalformedError(f"The request must be an Arrow stream. Got: {str(error)[:200]}.") from None
-    _check_number(len(rows))
-    events, columns = [], []
-    for row in rows:
-        own = {name: row.pop(name) for name in _ARROW_FIELDS if name in row}
-        cells = {name: str(value) if not _is_plain(value) else value for name, value in row.items()}
-        name = own.get("id")
-        event = _RawEvent(msgspec.Raw(b""), None if name is None else str(name), None, own.get("label"))
-        time: Any = own.get("time")
-        event.time = time.timestamp() if hasattr(time, "timestamp") else time
-        events.append(event)
-        columns.append(cells)
-    return events, columns, None  # type: ignore[return-value]
+    n = table.num_rows
+    _check_number(n)
+    ids, times, labels = (cells.pop(name, [None] * n) for name in _ARROW_FIELDS)
+    columns = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)] or [{}] * n
+    events = [
+        _RawEvent(_NO_COLUMNS, None if name is None else str(name), _moment(time), label)
+        for name, time, label in zip(ids, times, labels, strict=True)
+    ]
+    return events, columns, None
+
+
+_NO_COLUMNS = msgspec.Raw(b"")
+
+
+def _cells_of(column: Any) -> list[Any]:
+    """A column as Python has it: numbers, words, truth, or nothing; anything else in words."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not column.null_count and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        numbers: list[Any] = column.to_numpy().tolist()
+        return numbers
+    return [cell if _is_plain(cell) or hasattr(cell, "timestamp") else str(cell) for cell in column.to_pylist()]
+
+
+def _moment(time: Any) -> float | str | None:
+    """Seconds of a date."""
+    return time.timestamp() if hasattr(time, "timestamp") else time
 
 
 def _is_plain(value: Any) -> bool:

@@ -41,7 +41,14 @@ _LABELS = {
     409: "Another label has been learned.",
 }
 
+# They are looked through in order: what is asked most stands first.
 ROUTES = (
+    Route("POST", f"{_MODEL}/events", submissions.events, "Score one event or many; they wait for their labels.",
+          "score", takes=said.Event | list[said.Event], kinds=(JSON, NDJSON, ARROW),
+          gives=(said.EventAnswer, said.EventAnswers), statuses={200: "Scored, and on disk."}, has_key=True),
+    Route("POST", f"{_MODEL}/labels", submissions.labels, "What one event or many turned out to be, by id.", "label",
+          takes=said.LabelGiven | list[said.LabelGiven], kinds=(JSON, NDJSON),
+          gives=(said.LabelOutcome, said.LabelOutcomes), statuses=_LABELS, has_key=True),
     Route("GET", "/healthz", questions.healthy, "Whether the process answers.", NOBODY),
     Route("GET", "/readyz", questions.ready, "Whether all models are open and can write.", NOBODY,
           statuses={200: "Ready.", 503: "Not yet, or a model cannot write."}),
@@ -51,14 +58,8 @@ ROUTES = (
           takes=said.ModelSettings, gives=said.Done,
           statuses={200: "It was there.", 201: "Made.", 409: "It was made with other settings."}),
     Route("GET", _MODEL, questions.state, "What a model is and how it is doing.", gives=said.ModelState),
-    Route("POST", f"{_MODEL}/events", submissions.events, "Score one event or many; they wait for their labels.",
-          "score", takes=said.Event | list[said.Event], kinds=(JSON, NDJSON, ARROW),
-          gives=(said.EventAnswer, said.EventAnswers), statuses={200: "Scored, and on disk."}, has_key=True),
     Route("GET", f"{_MODEL}/events/{{id}}", questions.event, "An event by its id, and the reasons for its score.",
           gives=said.EventState),
-    Route("POST", f"{_MODEL}/labels", submissions.labels, "What one event or many turned out to be, by id.", "label",
-          takes=said.LabelGiven | list[said.LabelGiven], kinds=(JSON, NDJSON),
-          gives=(said.LabelOutcome, said.LabelOutcomes), statuses=_LABELS, has_key=True),
     Route("GET", f"{_MODEL}/waiting", questions.waiting, "Events that wait for their labels.", gives=said.Waiting,
           queries={"limit": "How many of the oldest."}),
     Route("GET", f"{_MODEL}/alerts", questions.alerts, "Alerts of a day.", gives=said.Alerts,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from lopsided.constraints import ParameterError
-from lopsided.serve.requests import NewEvents, NewLabels
+from lopsided.serve.messages import EventAnswers, LabelOutcomes
 from lopsided.serve.requests import Request as Asked
 from lopsided.serve.running import RunningModel
 from lopsided.serve.web.door import ARROW, JSON, NDJSON, MalformedError, events_of, labels_of_request
@@ -27,7 +28,7 @@ async def events(request: Request) -> Response:
     asked.key = _key_of(request)
     await answered(model, asked)
     if asked.replayed is not None:
-        return Response(asked.replayed, media_type=JSON)
+        asked.answers = msgspec.json.decode(asked.replayed, type=EventAnswers).answers
     return json_response(asked.answers[0] if is_one else asked.reply())
 
 
@@ -38,7 +39,7 @@ async def labels(request: Request) -> Response:
     asked.key = _key_of(request)
     await answered(model, asked)
     if asked.replayed is not None:
-        return Response(asked.replayed, media_type=JSON)
+        asked.outcomes = msgspec.json.decode(asked.replayed, type=LabelOutcomes).outcomes
     if is_one:
         outcome = asked.outcomes[0]
         return json_response(outcome, _STATUS.get(outcome.outcome, 200))
@@ -82,6 +83,3 @@ def _key_of(request: Request) -> str | None:
     if not _KEY.fullmatch(key):
         raise ParameterError("The Idempotency-Key must be 1 to 200 visible ASCII characters. Got another.")
     return f"{request.url.path} {key}"
-
-
-__all__ = ["NewEvents", "NewLabels", "answered", "events", "labels"]
