@@ -1,7 +1,6 @@
 """What can be seen of a model at work: its clock, its past, scores by class, days, delays, and the page's files."""
 
 import re
-import time
 
 import httpx
 import numpy as np
@@ -60,7 +59,7 @@ def watched(client):
             known += labels
             sequence = client.get("/models/cards").json()["sequence"]
             wait_until(lambda at=sequence: client.get("/models/cards").json()["published"] >= at)
-            time.sleep(1.1)  # measures are taken once a second
+    wait_until(lambda: client.get("/models/cards").json()["champion"]["measures"]["labels"] == 90)
     return client, known
 
 
@@ -145,7 +144,7 @@ def test_labels_of_first_events_and_later_ones_are_learned_together(client):
 def summary(made, auroc=0.8, learned=0):
     measures = Measures(10, 2, auroc, [0.7, 0.9], 0.5, None, None, None, None)
     line = LineState("koil", 10, 2, measures)
-    return Summary(made, 0, learned, 0, 0, 0, 0, None, None, line, None, (np.zeros(0), np.zeros(0)))
+    return Summary(made, learned, 0, learned, 0, 0, 0, 0, None, None, line, None, (np.zeros(0), np.zeros(0)))
 
 
 def test_the_past_is_bounded_and_goes_one_way():

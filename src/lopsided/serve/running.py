@@ -284,7 +284,7 @@ class RunningModel:
                     self._inbox.put(Tick())
                     self._keep_house()
                 if not applied and is_outdated(self.summary, self._fold):
-                    self.summary = summary_of(self._fold, self._sequencer, before=self.summary)
+                    self._sum_up()
                 if not applied:
                     self._news.wait(0.05 if is_new else 0.2)
                     self._news.clear()
@@ -298,9 +298,12 @@ class RunningModel:
         lines = (fold.champion, fold.challenger)
         scorers = [None if line is None else Scorer(_copy_of(line.model, fold)) for line in lines]
         self._next_view = View(fold.position, *scorers)
-        self.summary = summary_of(fold, self._sequencer, before=self.summary)
-        self.past.add(self.summary, self.recent.clock)
+        self._sum_up()
         return all(line is None or line.started for line in lines)
+
+    def _sum_up(self) -> None:
+        self.summary = summary_of(self._fold, self._sequencer, before=self.summary)
+        self.past.add(self.summary, self.recent.clock)
 
     def _keep_house(self) -> None:
         """A snapshot now and then, one segment of ids instead of eight, and what is too old is forgotten."""
