@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -47,6 +46,7 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     curl localhost:8080/models/cards/labels -d '{"id": "a1", "label": 0}'
     """
     _check_installed()
+    from lopsided.serve.demo import RETENTION, Replay
     from lopsided.serve.house import House, TakenError
     from lopsided.serve.web.serving import check_reachable
     from lopsided.serve.web.serving import serve as serve_house
@@ -60,14 +60,10 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     folder = data_dir or (Path(tempfile.mkdtemp(prefix="lopsided-demo-")) if demo else Path(_DATA))
     try:
-        house = House(folder, retention=kept)
+        house = House(folder, retention=min(kept, RETENTION) if demo else kept)
     except TakenError as error:
         raise ParameterError(str(error)) from None
-    replay: Any = None
-    if demo:
-        from lopsided.serve.demo import Replay
-
-        replay = Replay(house)
+    replay = Replay(house) if demo else None
 
     def started(address: str) -> None:
         click.echo(f"lopsided serves {address}  (data in {folder}; Ctrl-C ends it)")

@@ -6,6 +6,7 @@ the same log are equal bit for bit, and so are a fold and one that began at a sn
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import dataclass, field
 from typing import Any
@@ -139,7 +140,7 @@ class Fold:
 
     def _learn_labels(self, entry: log.Labels) -> None:
         signs, weights = np.array(entry.signs, dtype=np.float64), np.array(entry.weights)
-        self._learn(entry.places, signs, weights, entry.corrects)
+        self._learn(entry.places, signs, weights, entry.corrects, entry.times)
 
     def _expire(self, entry: log.Expired) -> None:
         self.n_expired += len(entry.places)
@@ -147,13 +148,20 @@ class Fold:
         self.expired_until = entry.last
         if entry.as_negative and entry.places:
             n = len(entry.places)
-            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n)
+            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n, [math.nan] * n)
 
-    def _learn(self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool]) -> None:
+    def _learn(
+        self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool], times: list[float]
+    ) -> None:
         found = [self._reader.event_at(place) for place in places]
         here = [k for k, event in enumerate(found) if event is not None]
         events = [event for event in found if event is not None]
         if not events or self.champion is None:
+            return
+        split = _first_of_another_kind(events)
+        if split:  # the first events of a model were answered before it had a history to see them by
+            for part in (slice(0, here[split]), slice(here[split], None)):
+                self._learn(places[part], signs[part], weights[part], corrects[part], times[part])
             return
         rows = _rows_of(events)
         signs, weights = signs[here], weights[here]
@@ -165,7 +173,8 @@ class Fold:
                 place, sign, score = places[here[k]], float(signs[k]), float(scores[k])
                 if not (corrects[here[k]] and line.window.correct(place, sign)) and score == score:
                     alert = bool(entry.flags[number] & log.ALERT)
-                    line.window.add(place, score, sign, float(weights[k]), alert=alert)
+                    delay = times[here[k]] - float(entry.time_array[number])
+                    line.window.add(place, score, sign, float(weights[k]), alert=alert, delay=delay)
         self.n_learned += len(here)
 
     def _learn_rows(self, line: Line, rows: Any, signs: Floats, scores: Floats, weights: Floats) -> None:
@@ -304,6 +313,12 @@ def processor() -> str:
     return f"{platform.machine()} {llvm.get_host_cpu_name()}"
 
 
+def _first_of_another_kind(events: list[tuple[log.Events, int]]) -> int:
+    """Where those begin whose rows are kept as the model saw them, or those whose rows are not; 0 if all are alike."""
+    is_kept = [entry.feature_array is not None for entry, _ in events]
+    return is_kept.index(not is_kept[0]) if len(set(is_kept)) > 1 else 0
+
+
 def _rows_of(events: list[tuple[log.Events, int]]) -> Any:
     """Rows of events: as the model saw them, if a history made them depend on the moment, else by their columns."""
     if events[0][0].feature_array is not None:
@@ -313,9 +328,9 @@ def _rows_of(events: list[tuple[log.Events, int]]) -> Any:
 
 
 def _score_of(entry: log.Events, number: int, *, rival: bool) -> float:
-    """What was answered; NaN for a challenger that had not begun to watch."""
+    """What was answered; NaN of a learner that had not begun then, whose 0 is no opinion."""
     if not rival:
-        return float(entry.score_array[number])
+        return float("nan") if math.isnan(entry.probability_array[number]) else float(entry.score_array[number])
     return float("nan") if entry.rival_array is None else float(entry.rival_array[number])
 
 

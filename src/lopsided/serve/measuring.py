@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,24 +10,26 @@ import numpy.typing as npt
 
 from lopsided.metrics import auroc, average_precision
 from lopsided.metrics.intervals import auroc_interval, precision_area_interval, share_interval
-from lopsided.serve.messages import Measures
+from lopsided.serve.messages import LabelDelay, Measures
 
 Floats = npt.NDArray[np.float64]
 ROOM = 10_000
 
 
 class Window:
-    """The latest labelled events: score, sign, weight, whether it was an alert, where it is in the log."""
+    """The latest labelled events: score, sign, weight, whether an alert, delay of the label, place in the log."""
 
     def __init__(self, room: int = ROOM) -> None:
-        self._table = np.zeros((4, room))
+        self._table = np.zeros((5, room))
         self._places: npt.NDArray[np.int64] = np.zeros(room, dtype=np.int64)
         self._n = 0
 
-    def add(self, place: int, score: float, sign: float, weight: float, *, alert: bool) -> None:
-        """One more; the oldest leaves."""
+    def add(
+        self, place: int, score: float, sign: float, weight: float, *, alert: bool, delay: float = math.nan
+    ) -> None:
+        """One more; the oldest leaves. The delay is NaN where nobody gave the label."""
         at = self._n % self._places.size
-        self._table[:, at] = score, sign, weight, alert
+        self._table[:, at] = score, sign, weight, alert, delay
         self._places[at] = place
         self._n += 1
 
@@ -37,13 +40,13 @@ class Window:
         return held.size > 0
 
     def latest(self) -> Floats:
-        """Scores, signs, weights and alerts (rows of four), the oldest first."""
+        """Scores, signs, weights, alerts and delays (rows of five), the oldest first."""
         n, room = self._n, self._places.size
         return np.roll(self._table, -(n % room), axis=1) if n > room else self._table[:, :n]
 
     def measures(self, share_known: float | None) -> Measures:
         """What the window says."""
-        scores, signs, weights, alerts = self.latest()
+        scores, signs, weights, alerts, _ = self.latest()
         positive, alert = signs > 0, alerts > 0
         n_positive, area = int(positive.sum()), auroc(positive, scores, sample_weight=weights)
         precision = average_precision(positive, scores, sample_weight=weights)
@@ -62,6 +65,15 @@ class Window:
             alert_precision_interval=_interval(share_interval(hits, n_alerts)) if n_alerts else None,
             share_known=share_known,
         )
+
+    def delay(self) -> LabelDelay | None:
+        """How late labels were."""
+        delays = self.latest()[4]
+        given = delays[~np.isnan(delays)]
+        if not given.size:
+            return None
+        median, p90 = np.quantile(given, [0.5, 0.9]).tolist()
+        return LabelDelay(int(given.size), median, p90)
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """As arrays."""

@@ -191,7 +191,8 @@ class Sequencer:
             if rival is not None:
                 if self.settings.keys:  # its own history notes them too
                     rival.observed(unobserved(rival.model, observed))
-                entry.rival_scores = rival.scores(observed).tobytes()
+                if rival.started:
+                    entry.rival_scores = rival.scores(observed).tobytes()
         entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
         entry.flags = self._flags(entry, champion)
         return entry

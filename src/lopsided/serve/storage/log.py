@@ -248,6 +248,15 @@ class LogReader:
         )
         return list(rows)
 
+    def alert_days(self, last: int, limit: int) -> list[tuple[int, int, int, int]]:
+        """The latest days up to one that had alerts: how many, of them with a label, of them positive."""
+        rows: Any = self._sql.execute(
+            "SELECT a.day, count(*), count(l.sign), coalesce(sum(l.sign > 0), 0) FROM alerts a LEFT JOIN labels l "
+            "ON l.place = a.place WHERE a.day BETWEEN ? AND ? AND a.flags & 1 GROUP BY a.day ORDER BY a.day",
+            (last - limit + 1, last),
+        )
+        return list(rows)
+
     def reply(self, key: str) -> bytes | None:
         """What was answered to a request with this key."""
         return self._sql.execute("SELECT body FROM replies WHERE key = ?", (key,)).get

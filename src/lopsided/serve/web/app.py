@@ -24,10 +24,9 @@ from lopsided.serve.web.tokens import Tokens, is_own_page
 
 _LOG = logging.getLogger("lopsided.serve")
 _PAGE = Path(__file__).parent / "page"
-_FILES = {
-    "/": ("index.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/page.css": ("page.css", "text/css"),
+_FILES = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css")} | {
+    f"/{name}.js": (f"{name}.js", "text/javascript")
+    for name in ("page", "service", "panels", "alerts", "charts", "words")
 }
 LARGEST_BODY = 16 << 20
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
