@@ -137,7 +137,14 @@ def schema_and_notes(
     if keys == AUTO:
         keys = proposed_keys(head, label=label, id=id, time=time, ignore=ignore)
     keys = [str(name) for name in keys]
-    asked = [("id", [id]), ("time", [time]), ("ignore", ignore), ("kinds", kinds), ("keys", keys), ("value", [value])]
+    asked: list[tuple[str, Any]] = [
+        ("id", [id]),
+        ("time", [time]),
+        ("ignore", ignore),
+        ("kinds", kinds),
+        ("keys", keys),
+        ("value", [value]),
+    ]
     for argument, names in asked:
         for name in names:
             if name is not None and name not in head:

@@ -125,7 +125,7 @@ class Replay:
     def _submit(self, payments: list[tuple[dict[str, Any], bool]]) -> None:
         """Ask for scores of payments, and hand in all labels that are known by the time of the last of them."""
         model = self._house.model(NAME)
-        asked, _ = events_of(msgspec.json.encode([event for event, _ in payments]), JSON, model)
+        asked, _ = events_of(msgspec.json.encode([event for event, _ in payments]), JSON, model, self._house.now())
         self._ask(asked)
         self._plan_labels(asked, payments)
         moment, known = payments[-1][0]["time"], list[dict[str, Any]]()
@@ -145,9 +145,7 @@ class Replay:
                 days = self._rng.uniform(0.2, 1.2)
             else:
                 days = 0.5 + self._rng.exponential(_REPORTED) if is_fraud else _REFUND
-            heapq.heappush(
-                self._labels, (event["time"] + days * _DAY, event["id"], "fraud" if is_fraud else "honest")
-            )
+            heapq.heappush(self._labels, (event["time"] + days * _DAY, event["id"], "fraud" if is_fraud else "honest"))
 
     def _ask(self, request: Asked) -> None:
         """Put a request in line and wait until it is on disk, or until the replay is stopped."""
