@@ -63,7 +63,7 @@ ROUTES = (
     Route("GET", f"{_MODEL}/waiting", questions.waiting, "Events that wait for their labels.", gives=said.Waiting,
           queries={"limit": "How many of the oldest."}),
     Route("GET", f"{_MODEL}/alerts", questions.alerts, "Alerts of a day.", gives=said.Alerts,
-          queries={"day": "A date (UTC), such as 2026-03-31; else the day of the latest events.", "limit": "How many at most."}),
+          queries={"day": "A date (UTC), such as 2026-03-31; else that of the latest events.", "limit": "At most."}),
     Route("GET", f"{_MODEL}/history", questions.history, "How the measures went since the service started.",
           gives=said.History),
     Route("GET", f"{_MODEL}/scores", questions.scores, "How the latest scores lie, by class.", gives=said.Scores),
