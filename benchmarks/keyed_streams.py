@@ -47,8 +47,8 @@ class Stream:
 
 
 STREAMS = {
-    "flights": Stream(flights.flights, flights.KEYS, DAY / 2, 20, 28 * DAY),
     "ratings": Stream(ratings.ratings, ratings.KEYS, DAY, 10, 7 * DAY),
+    "flights": Stream(flights.flights, flights.KEYS, DAY / 2, 20, 28 * DAY),
 }
 
 
