@@ -100,5 +100,5 @@ if __name__ == "__main__":
         for line in lines(name):
             print(line, flush=True)
             table.append(line)
-        if chosen.write:
-            write_measured(PAGE, "\n".join(table), name)
+            if chosen.write:
+                write_measured(PAGE, "\n".join(table), name)
