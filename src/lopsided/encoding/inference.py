@@ -110,11 +110,13 @@ def schema_and_notes(
     # Names of columns are texts, also those that are numbers in a data frame.
     label, id, time = (None if part is None else str(part) for part in (label, id, time))
     ignore, kinds = [str(name) for name in ignore], {str(name): kind for name, kind in (kinds or {}).items()}
-    asked = [("id", [id]), ("time", [time]), ("ignore", ignore), ("kinds", kinds)]
+    asked: list[tuple[str, list[str | None]]] = [
+        ("id", [id]), ("time", [time]), ("ignore", [*ignore]), ("kinds", [*kinds]),
+    ]  # fmt: skip
     for argument, names in asked:
-        for name in names:
-            if name is not None and name not in head:
-                raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.", argument)
+        for wanted in names:
+            if wanted is not None and wanted not in head:
+                raise SchemaError(f"The columns must be among {', '.join(head)}, got {wanted!r}.", argument)
     for name, kind in kinds.items():
         if kind not in _TELLABLE:
             raise SchemaError(f"The kind of column {name!r} must be one of {', '.join(_TELLABLE)}, got {kind!r}.")
