@@ -145,9 +145,7 @@ class Replay:
                 days = self._rng.uniform(0.2, 1.2)
             else:
                 days = 0.5 + self._rng.exponential(_REPORTED) if is_fraud else _REFUND
-            heapq.heappush(
-                self._labels, (event["time"] + days * _DAY, event["id"], "fraud" if is_fraud else "honest")
-            )
+            heapq.heappush(self._labels, (event["time"] + days * _DAY, event["id"], "fraud" if is_fraud else "honest"))
 
     def _ask(self, request: Asked) -> None:
         """Put a request in line and wait until it is on disk, or until the replay is stopped."""
