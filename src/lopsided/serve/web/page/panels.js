@@ -73,7 +73,7 @@ export class Course {
       lines(byId(`${name}-chart`), series, { say: `${name.replaceAll("_", " ")} over time${last ? `, now ${words.share(last[1])}` : ""}` });
     }
     lines(byId("pace-chart"), [{ kind: "champion", points: this.seconds }], {
-      say: "Events per second in the last two minutes", height: 80, limits: [0, Infinity], least: 2, xs: (x) => words.moment(x, 1),
+      say: "Events per second in the last two minutes", height: 80, limits: [0, Infinity], least: 2, floor: 0, xs: (x) => words.moment(x, 1),
     });
   }
 }
@@ -111,7 +111,7 @@ export function showScores(scores, state) {
 export function showDrift({ drift }) {
   const sentence = drift === null ? "" : drift.found.length ? "" : drift.days + 1 < drift.days_needed
     ? `The alarm compares whole days of ${drift.series.join(", ")}: it can tell after ${drift.days_needed} of them, ${drift.days} so far.`
-    : `No drift in ${drift.series.join(", ")}: days are like those before.`;
+    : `No drift found in ${drift.series.join(", ")}, comparing whole days.`;
   const items = (drift?.found ?? []).slice(-3).reverse().map((one) => `<li>${escaped(one.what)} <span class="quiet">since ${words.moment(one.since, Infinity)}</span></li>`);
   const content = items.length ? `<ul class="found">${items.join("")}</ul>` : escaped(sentence);
   if (byId("drift-words").dataset.shown !== content) byId("drift-words").innerHTML = content;
