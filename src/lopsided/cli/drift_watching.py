@@ -10,7 +10,7 @@ import numpy as np
 from lopsided.cli.feed import Feed
 from lopsided.constraints import ParameterError
 from lopsided.drift import Alarm, DriftAlarm
-from lopsided.encoding.schema import CATEGORY, DATE, FLAG, NUMBER
+from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER
 from lopsided.feeds import Portion
 from lopsided.plain_values import plain_value
 
@@ -39,7 +39,7 @@ class StreamWatch:
         if feed.schema is not None:
             kinds = {column.name: column.kind for column in feed.schema.learned_from}
             numbers = [name for name, kind in kinds.items() if kind in (NUMBER, FLAG)]
-            categories = [name for name, kind in kinds.items() if kind == CATEGORY]
+            categories = [name for name, kind in kinds.items() if kind in (CATEGORY, KEY)]
             if feed.schema.time is not None:
                 period = period or "day"
         self._numbers, self._categories = numbers, categories

@@ -206,12 +206,15 @@ class TableEncoder:
                 )
 
     def plain_cells(self, row: Mapping[Any, Any]) -> dict[str, Any]:
-        """The cells of a row that was checked, in the order of the columns, and its identifier: numbers, words, dates.
+        """The cells of a row that was checked, in the order of the columns, keys if known, and its identifier.
 
         A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
         """
         by_name, plain = {str(name): cell for name, cell in row.items()}, {}
-        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+        keys = [Expected(key, cells.TEXT) for key in self.schema.history_keys if key in by_name]
+        # A key that nobody learns from was not read, which is not to say that it was missing.
+        read = [column for column in self.schema.columns if column.is_learned_from or column.name in by_name]
+        for expected in [*(_expected(column) for column in read), *keys, *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
                 cell = _plain(expected, cell)

@@ -128,7 +128,7 @@ class Replay:
     def _submit(self, payments: list[tuple[dict[str, Any], bool]]) -> None:
         """Ask for scores of payments, and hand in all labels that are known by then, or by the present day."""
         model = self._house.model(NAME)
-        asked, _ = events_of(msgspec.json.encode([event for event, _ in payments]), JSON, model)
+        asked, _ = events_of(msgspec.json.encode([event for event, _ in payments]), JSON, model, self._house.now())
         self._ask(asked)
         self._plan_labels(asked, payments)
         moment, known = max(payments[-1][0]["time"], self._present), list[dict[str, Any]]()

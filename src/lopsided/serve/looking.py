@@ -169,7 +169,8 @@ def scores_of(model: RunningModel) -> Scores:
     # The outermost bars hold what lies beyond: a few far away must not press all others into one.
     low, high = np.quantile(every, [0.001, 0.999]).tolist()
     edges = np.linspace(low, high if high > low else low + 1.0, _BARS + 1)
-    positive, negative, unknown = (np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0].tolist() for own in kinds)
+    counts = [np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0].tolist() for own in kinds]
+    positive, negative, unknown = counts
     return Scores(edges.tolist(), positive, negative, unknown, model.summary.threshold)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.metrics import auroc, average_precision
 from lopsided.metrics.intervals import auroc_interval, precision_area_interval, share_interval
 from lopsided.serve.messages import LabelDelay, Measures
 
@@ -47,8 +48,8 @@ class Window:
         """What the window says."""
         scores, signs, weights, alerts, _ = self.latest()
         positive, alert = signs > 0, alerts > 0
-        n_positive, area = int(positive.sum()), weighted_auroc(positive, scores, weights)
-        precision = weighted_average_precision(positive, scores, weights)
+        n_positive, area = int(positive.sum()), auroc(positive, scores, sample_weight=weights)
+        precision = average_precision(positive, scores, sample_weight=weights)
         is_plain = bool((weights == 1.0).all())
         n_alerts = int(alert.sum())
         hits = int((alert & positive).sum())
@@ -82,34 +83,6 @@ class Window:
         """Become what `state` gave."""
         self._table, self._places = np.array(arrays["table"]), np.array(arrays["places"])
         self._n = int(arrays["n"][0])
-
-
-def weighted_auroc(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
-    """The share of pairs in the right order, each pair counting the product of its weights; a tie counts half.
-
-    >>> weighted_auroc(np.array([False, True, True]), np.array([0.5, 0.4, 0.6]), np.array([1.0, 1.0, 3.0]))
-    0.75
-    """
-    _, groups = np.unique(scores, return_inverse=True)
-    n = int(groups.max(initial=-1)) + 1
-    up = np.bincount(groups, weights * positive, minlength=n)
-    down = np.bincount(groups, weights * ~positive, minlength=n)
-    pairs = up.sum() * down.sum()
-    below = np.cumsum(down) - down
-    return float((up * (below + 0.5 * down)).sum() / pairs) if pairs else float("nan")
-
-
-def weighted_average_precision(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
-    """Precision times the gain in recall, summed from the highest score down, by weight.
-
-    >>> weighted_average_precision(np.array([False, True]), np.array([0.5, 0.4]), np.array([3.0, 1.0]))
-    0.25
-    """
-    _, groups = np.unique(-scores, return_inverse=True)
-    n = int(groups.max(initial=-1)) + 1
-    up = np.bincount(groups, weights * positive, minlength=n)
-    total = np.cumsum(np.bincount(groups, weights, minlength=n))
-    return float((up * np.cumsum(up) / total).sum() / up.sum()) if up.sum() else float("nan")
 
 
 def _known(value: float) -> float | None:

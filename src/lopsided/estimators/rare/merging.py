@@ -126,6 +126,7 @@ class AddsRareEvents(RareViews, AddsSamples):
             array[:] = 0
         state.ranker.tally[[DRAWN, FIXED]] = 1
         self._booster.fit_now(state.trees, 0)
+        self._give_up_young()
 
     def _take_in(self, other: Any) -> None:
         state, theirs = self._state, other._state

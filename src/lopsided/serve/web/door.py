@@ -41,21 +41,21 @@ _label = msgspec.json.Decoder(LabelGiven)
 _columns = msgspec.json.Decoder(dict[str, Cell])
 
 
-def events_of(body: bytes, kind: str, model: RunningModel) -> tuple[NewEvents, bool]:
+def events_of(body: bytes, kind: str, model: RunningModel, now: float) -> tuple[NewEvents, bool]:
     """The events of a request, and whether there was only one, not in a list."""
     if kind == ARROW:
-        return _checked(model, *_from_arrow(body)), False
+        return _checked(model, now, *_from_arrow(body)), False
     found: Any = _lines(body, _event) if kind == NDJSON else _decoded(body, _events)
     is_one = isinstance(found, _RawEvent)
     events = [found] if is_one else found
     _check_number(len(events))
     raw = [bytes(event.columns) for event in events]
     columns = [_decoded(text, _columns, row if not is_one else None) for row, text in enumerate(raw)]
-    return _checked(model, events, columns, raw), is_one
+    return _checked(model, now, events, columns, raw), is_one
 
 
 def _checked(
-    model: RunningModel, events: list[_RawEvent], columns: list[dict[str, Any]], raw: list[bytes] | None
+    model: RunningModel, now: float, events: list[_RawEvent], columns: list[dict[str, Any]], raw: list[bytes] | None
 ) -> NewEvents:
     for row, cells in enumerate(columns):
         if not cells or len(cells) > MOST_COLUMNS:
@@ -65,7 +65,7 @@ def _checked(
     for row, event in enumerate(events):
         given = event.time
         if given is None and time_column is not msgspec.UNSET:
-            given = columns[row].get(time_column)
+            given = columns[row].get(time_column) or now
         times.append(None if given is None else moment_of(given))
     raw = _with_times(columns, times, raw, None if time_column is msgspec.UNSET else time_column)
     signs = [None if event.label is None else sign_of(model.labels, event.label) for event in events]
@@ -81,8 +81,6 @@ def _with_times(
     if time_column is None:
         return [msgspec.json.encode(cells) for cells in columns] if raw is None else raw
     for cells, time in zip(columns, times, strict=True):
-        if time is None:
-            raise ParameterError(f"An event must have a time, or the column {time_column!r}. Got neither.")
         cells[time_column] = time
     return [msgspec.json.encode(cells) for cells in columns]
 

@@ -24,7 +24,7 @@ _STATUS = {"parked": 202, "conflict": 409}
 async def events(request: Request) -> Response:
     """Score one event or many."""
     model, kind = model_of(request), _kind_of(request)
-    asked, is_one = events_of(await body_of(request), kind, model)
+    asked, is_one = events_of(await body_of(request), kind, model, house_of(request).now())
     asked.key = _key_of(request)
     await answered(model, asked)
     if asked.replayed is not None:
