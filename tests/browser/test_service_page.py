@@ -27,7 +27,13 @@ SETTINGS = {
     "positive": "fraud",
     "decision": {"alerts": "40/day"},
 }
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 
 
 def wait_until(is_so, seconds=30.0):
@@ -94,7 +100,9 @@ def _streaming(client):
     stream = Stream(client)
     for _ in range(60):
         stream.step()
-    wait_until(lambda: state_of(client)["status"] == "live" and state_of(client)["challenger"] is not None, seconds=240.0)
+    wait_until(
+        lambda: state_of(client)["status"] == "live" and state_of(client)["challenger"] is not None, seconds=240.0
+    )
     stream.start()
     wait_until(lambda: state_of(client)["champion"]["measures"]["alert_precision"] is not None, seconds=120.0)
     try:
@@ -164,7 +172,8 @@ def test_numbers_on_the_page_are_those_of_the_api_while_the_stream_runs(opened, 
 
     def is_equal():
         shown = page.evaluate(
-            "Object.fromEntries([...document.querySelectorAll('[data-field]')].map(e => [e.dataset.field, e.textContent]))"
+            "Object.fromEntries([...document.querySelectorAll('[data-field]')]"
+            ".map(e => [e.dataset.field, e.textContent]))"
         )
         state = state_of(service)
         measures = state["champion"]["measures"]

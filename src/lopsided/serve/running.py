@@ -16,6 +16,7 @@ from typing import Any
 
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.serve.clock import Clock
+from lopsided.serve.drifting import DriftWatch
 from lopsided.serve.entries import Entry, Made, place_of
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import ModelSettings
@@ -111,7 +112,7 @@ class RunningModel:
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
         self.latency = 0.0
-        self.recent, self.past = Recent(self.reader), Past()
+        self.recent, self.past, self.drift = Recent(self.reader), Past(), DriftWatch(folder, disk)
         self.summary: Summary = summary_of(self._fold, self._sequencer)
         self._publish()
         jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn)]
@@ -317,6 +318,8 @@ class RunningModel:
             self._outbox.put((Group(self._clock(), segments=[large], outdated=[s.number for s in small[:-1]]), []))
             self._sequencer.ids.replace(small, large)
         self._forget()
+        if self._fold.schema is not None:
+            self.drift.take(self._fold.schema, self.recent.drained(), self.recent.clock)
 
     def _forget(self) -> None:
         if self._retention is None:
@@ -336,6 +339,7 @@ class RunningModel:
         if content is not None:
             self.versions.save(self._fold.position, content)
             self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
+            self.drift.save()
         self._last_save = time.monotonic()
 
 
