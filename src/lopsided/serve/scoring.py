@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,3 +44,9 @@ class View:
     position: int
     champion: Scorer | None
     challenger: Scorer | None
+
+
+def chance_of(name: str, seed: int) -> float:
+    """A number in [0, 1) drawn by the id itself, so that nobody can draw again."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
+    return int.from_bytes(digest, "little") / 2.0**64
