@@ -1,4 +1,4 @@
-"""What clients were told, and what must be true of a log because of it, worked out entry by entry in the plainest way."""
+"""What clients were told, and what must be true of a log because of it, worked out entry by entry, plainly."""
 
 from dataclasses import dataclass, field
 

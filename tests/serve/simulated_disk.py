@@ -21,7 +21,7 @@ _NUMBERS = itertools.count()
 _JOURNALS = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_MAIN_JOURNAL
 
 
-class PowerLost(Exception):
+class PowerLostError(Exception):
     """The machine has stopped: nothing is written from here on."""
 
 
@@ -74,7 +74,7 @@ class SimulatedDisk(real.RealDisk):
         self.steps += 1
         if self.has_stopped or self.steps == self.lose_power_at:
             self.has_stopped = True
-            raise PowerLost
+            raise PowerLostError
         if writes and self.full_at is not None and self.full_at <= self.steps < self.full_at + self.full_for:
             raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -82,7 +82,7 @@ class SimulatedDisk(real.RealDisk):
         """A write, or a cut; the last one before the power is lost may survive too."""
         try:
             self.step(writes=data is not None)
-        except PowerLost:
+        except PowerLostError:
             if self.steps == self.lose_power_at:
                 content.since.append((offset, data))
             raise

@@ -14,18 +14,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
-from serve.naive_service import Told, check
-from serve.simulated_disk import PowerLost, SimulatedDisk
 
 from lopsided.constraints import ParameterError
-from lopsided.serve import entries as log
 from lopsided.serve import aging, folding, running, sequencing
+from lopsided.serve import entries as log
 from lopsided.serve.configuration import checked
 from lopsided.serve.measuring import Window
 from lopsided.serve.messages import ChallengerSettings, Decision, ModelSettings
 from lopsided.serve.requests import Change, NewEvents, NewLabels
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.web.door import JSON, events_of, labels_of_request
+from serve.naive_service import Told, check
+from serve.simulated_disk import PowerLostError, SimulatedDisk
 
 CHEAP = "onlineperceptron"
 
@@ -112,7 +112,7 @@ class Life:
                         self._open(disk)
                         self._check(disk)
                         self._repeat()
-            except PowerLost:
+            except PowerLostError:
                 pass
             self._lose_power(disk)
         self._open(SimulatedDisk(self.root))

@@ -3,9 +3,9 @@
 import itertools
 
 import pytest
-from serve.simulated_service import Life, make_small
 
 from lopsided.serve.storage import disk, log
+from serve.simulated_service import Life, make_small
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,9 @@ def _live(seeds, folder, **options):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", range(0, 120, 40))
 def test_what_was_acknowledged_survives(first, tmp_path):
-    _live(range(first, first + 50), tmp_path)
+    _live(range(first, first + 40), tmp_path)
 
 
 @pytest.mark.slow

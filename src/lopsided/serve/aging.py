@@ -1,4 +1,4 @@
-"""What has waited too long: events without a label are given up, and what is older than is kept is forgotten.
+"""What became of events, and which have waited too long: some are given up without a label, the oldest forgotten.
 
 An event is forgotten in two steps. First its label can no longer be changed; then, when every snapshot that a recovery
 may begin with has learned all labels that it ever got, its entry leaves the log. So no replay misses it.
@@ -6,13 +6,39 @@ may begin with has learned all labels that it ever got, its entry leaves the log
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Container
 
 from lopsided.serve import entries as log
 from lopsided.serve.storage.log import LogReader
 
 _MOST_EXPIRED = 20_000  # events at a time
+_REMEMBERED = 1 << 18  # fates: more than can be on their way to the disk
 _MOST_FORGOTTEN = 200  # entries of events at a time
+
+
+class Fates:
+    """What events turned out to be: +1 or -1 by place, the latest at hand, whether they have been written or not."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._reader = reader
+        self._latest: OrderedDict[int, int] = OrderedDict()
+
+    def __contains__(self, place: object) -> bool:
+        """Whether it was settled of late."""
+        return place in self._latest
+
+    def of(self, place: int) -> int | None:
+        """None while nobody knows."""
+        fate = self._latest.get(place)
+        return self._reader.sign_at(place) if fate is None else fate
+
+    def settle(self, place: int, sign: int) -> None:
+        """Now it is known."""
+        self._latest[place] = sign
+        self._latest.move_to_end(place)
+        if len(self._latest) > _REMEMBERED:
+            self._latest.popitem(last=False)
 
 
 class Aging:

@@ -85,6 +85,11 @@ class House:
         """All models."""
         return sorted(self._models)
 
+    @property
+    def broken(self) -> list[str]:
+        """Models that could not be opened."""
+        return sorted(self._broken)
+
     def model(self, name: str) -> RunningModel:
         """A model by its name; one whose disk failed is opened again."""
         model = self._models.get(name)

@@ -7,7 +7,7 @@ learning thread publishes now and then. Nothing here is acknowledged before its 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Container, Sequence
 from copy import deepcopy
 from typing import Any
@@ -19,18 +19,17 @@ from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
-from lopsided.serve.aging import Aging
+from lopsided.serve.aging import Aging, Fates
 from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
-from lopsided.serve.folding import Fold, decide_alerts, unobserved
+from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
 from lopsided.serve.replying import Replies
 from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
-from lopsided.serve.scoring import Scorer, View, chance_of
+from lopsided.serve.scoring import View, flags_of
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader
 
-_REMEMBERED = 1 << 18  # fates of events, at hand: more than can be on their way to the disk
 _LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
 
 Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
@@ -54,7 +53,7 @@ class Sequencer:
         self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
         self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
         self._unwritten: dict[int, log.Events] = {}
-        self._fates: OrderedDict[int, int] = OrderedDict()
+        self._fates = Fates(reader)
         self._parked = reader.all_parked()
         self._replies = Replies(reader)
         segments = reader.segments()
@@ -153,6 +152,8 @@ class Sequencer:
         repeated: list[tuple[NewEvents, int, int]] = []
         seen: dict[str, int] = {}
         for request in requests:
+            if not self._fits(request):
+                continue
             request.answers = [None] * len(request.ids)  # type: ignore[list-item]
             given = [name for name in request.ids if name is not None]
             places = dict(zip(given, self.ids.find(given), strict=True))
@@ -177,7 +178,7 @@ class Sequencer:
             sign = request.signs[row]
             if sign is not None and self._outcome(place, sign, correct=False) == "learned":
                 known.append((place, sign, group.received))
-                self._settle(place, sign)
+                self._fates.settle(place, sign)
         self._learn(known, group)
 
     def _new_id(self, number: int, seen: Container[str]) -> str:
@@ -195,7 +196,7 @@ class Sequencer:
         if champion is None:
             scores, probabilities = np.zeros(times.size), np.full(times.size, np.nan)
         else:
-            observed = champion.observed(self._rows_of(fresh, champion))
+            observed = champion.observed(self._rows_of(fresh))
             scores = champion.scores(observed)
             probabilities = champion.probabilities(scores)
             entry.threshold = champion.threshold
@@ -207,31 +208,26 @@ class Sequencer:
                     rival.observed(unobserved(rival.model, observed))
                 entry.rival_scores = rival.scores(observed).tobytes()
         entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
-        entry.flags = self._flags(entry, champion)
+        budget = None if self.schema is None else self.budget
+        entry.flags = flags_of(entry, champion, budget, self.settings)
         return entry
 
-    def _rows_of(self, fresh: Fresh, champion: Scorer) -> EncodedRows:
-        """Encoded rows; those of requests that came before there was a schema are encoded here."""
-        first = fresh[0][0]
-        if first.rows is not None and len(first.raw) == len(fresh) and fresh[-1][0] is first:
-            return np.asarray(first.rows).view(EncodedRows)
-        if all(request.rows is not None for request, _, _ in fresh):
-            return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
-        return np.asarray(champion.model.encoded([request.columns[row] for request, row, _ in fresh])).view(EncodedRows)
+    def _fits(self, request: NewEvents) -> bool:
+        """Whether events fit the columns; those that came before they were known were not encoded at the door."""
+        champion = self.view.champion
+        if request.rows is None and champion is not None:
+            try:
+                request.rows = np.asarray(champion.model.encoded(request.columns))
+            except ValueError as error:
+                request.error = ParameterError(str(error))
+        return request.error is None
 
-    def _flags(self, entry: log.Events, champion: Scorer | None) -> bytes:
-        """Which events are alerts, and which of the others are drawn to be looked at all the same."""
-        flags = np.zeros(len(entry.ids), dtype=np.uint8)
-        has_begun = champion is not None and champion.started
-        if self.budget is not None and self.schema is not None:
-            flags[decide_alerts(self.budget, entry) & has_begun] = log.ALERT
-        elif has_begun:
-            flags[entry.score_array > entry.threshold] = log.ALERT
-        if self.settings.exploration:
-            for number, name in enumerate(entry.ids):
-                if not flags[number] and chance_of(name, self.settings.random_state) < self.settings.exploration:
-                    flags[number] = log.EXPLORED
-        return flags.tobytes()
+    def _rows_of(self, fresh: Fresh) -> EncodedRows:
+        """Encoded rows, those of a request alone as they are."""
+        first = fresh[0][0]
+        if len(first.raw) == len(fresh) and fresh[-1][0] is first:
+            return np.asarray(first.rows).view(EncodedRows)
+        return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
 
     def _note(self, entry: log.Events, fresh: Fresh, group: Group) -> None:
         sequence = self._write(group, entry)
@@ -308,7 +304,7 @@ class Sequencer:
                 if outcome in ("learned", "corrected"):
                     known.append((place, sign, time))
                     corrects.append(outcome == "corrected")
-                    self._settle(place, sign)
+                    self._fates.settle(place, sign)
             outcomes.append(outcome)
         sequence = self._learn(known, group, corrects)
         if parked:
@@ -328,7 +324,7 @@ class Sequencer:
         return "parked"
 
     def _outcome(self, place: int, sign: int, *, correct: bool) -> str:
-        fate = self._fate(place)
+        fate = self._fates.of(place)
         if fate is not None and (fate == sign or not correct):
             return "duplicate" if fate == sign else "conflict"
         if self._aging.is_too_late(place, has_label=fate is not None):
@@ -336,16 +332,6 @@ class Sequencer:
         if fate is not None:
             return "corrected"
         return "learned" if self._weight(place) else "not selected"
-
-    def _fate(self, place: int) -> int | None:
-        fate = self._fates.get(place)
-        return self._reader.sign_at(place) if fate is None else fate
-
-    def _settle(self, place: int, sign: int) -> None:
-        self._fates[place] = sign
-        self._fates.move_to_end(place)
-        if len(self._fates) > _REMEMBERED:
-            self._fates.popitem(last=False)
 
     def _weight(self, place: int) -> float:
         """The inverse of the chance that the label of an event would be seen; 0 if there was none."""
@@ -369,7 +355,7 @@ class Sequencer:
         weights = [self._weight(place) for place in places]
         sequence = self._write(group, log.Labels(places, signs, weights, times, corrects or [False] * len(known)))
         for place, sign, time in known:
-            self._settle(place, sign)
+            self._fates.settle(place, sign)
             group.labels.append((place, sign, sequence, time))
         return sequence
 
@@ -393,7 +379,7 @@ class Sequencer:
         sequence = self._write(group, log.Expired(first, last, places, as_negative))
         if as_negative:
             for place in places:
-                self._settle(place, -1)
+                self._fates.settle(place, -1)
                 group.labels.append((place, -1, sequence, group.received))
 
     def _forget(self, tick: Tick, group: Group) -> None:

@@ -30,7 +30,7 @@ async def healthy(request: Request) -> Response:
 async def ready(request: Request) -> Response:
     """All models are open and can write."""
     house = house_of(request)
-    broken = [name for name in house.names if house.model(name).failure is not None]
+    broken = [*house.broken, *(name for name in house.names if house.model(name).failure is not None)]
     if not house.is_ready or broken:
         return problem(
             f"Not ready: {', '.join(broken) + ' cannot write' if broken else 'models are being opened'}.", 503
