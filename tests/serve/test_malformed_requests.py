@@ -140,7 +140,9 @@ def _request(draw):
     name = draw.choice(NAMES) if draw.random() < 0.1 else draw.choice(list(MODELS))
     if route.method == "PUT" and route.path.endswith("{name}") and name not in MODELS:
         name = draw.choice(NAMES[:9])
-    path = route.path.replace("{name}", name).replace("{id}", draw.choice(("e1", "nobody", "..", "é", "a/b", "x" * 999)))
+    path = route.path.replace("{name}", name).replace(
+        "{id}", draw.choice(("e1", "nobody", "..", "é", "a/b", "x" * 999))
+    )
     body, kind = _body(draw, route, name) if route.takes is not None or draw.random() < 0.1 else (b"", JSON)
     headers = [("content-type", kind)]
     if draw.random() < 0.1:
@@ -150,13 +152,13 @@ def _request(draw):
             ("content-length", b"\xb2"), ("origin", "http://elsewhere"), ("authorization", b"Bearer \xff"), ("accept", "\x7f"),
         )))  # fmt: skip
     query = draw.choice((b"", b"limit=0", b"limit=-1", b"limit=%FF", b"day=2026-02-30", b"day=%00", b"limit=" + b"9" * 99,
-                         b"day=0001-01-01", b"day=9999-12-31", b"limit=5", "limit=²".encode()))  # fmt: skip
+                         b"day=0001-01-01", b"day=9999-12-31", b"limit=5", b"limit=%C2%B2"))  # fmt: skip
     method = route.method if draw.random() < 0.97 else draw.choice(("PATCH", "OPTIONS", "DELETE", "BREW"))
     return route, method, path, body, headers, query
 
 
 def _check(route, method, answer, documented):
-    assert answer.status < 500, answer.body
+    assert answer.status < 500 or (answer.status == 503 and route.path.endswith("ready")), answer.body
     if answer.status >= 400 and not (answer.status == 409 and route.path.endswith("/labels")):
         problem = msgspec.json.decode(answer.body, type=said.Problem)
         assert len(problem.error) > 20 and problem.error.rstrip("…").endswith((".", ")"))
@@ -223,4 +225,5 @@ def test_ten_thousand_malformed_requests_change_nothing(service, seed):
 def test_every_path_of_the_document_is_one_that_is_served():
     described = {(path, method.upper()) for path, methods in document()["paths"].items() for method in methods}
     assert described == {(route.path, route.method) for route in ROUTES}
-    assert all(re.fullmatch(r"[a-z0-9_]+", of["operationId"]) for all_ in document()["paths"].values() for of in all_.values())
+    operations = [operation for methods in document()["paths"].values() for operation in methods.values()]
+    assert all(re.fullmatch(r"[a-z0-9_]+", operation["operationId"]) for operation in operations)

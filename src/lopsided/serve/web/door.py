@@ -11,7 +11,7 @@ import numpy as np
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.configuration import moment_of, sign_of
-from lopsided.serve.messages import Event, Id, LabelGiven, Moment
+from lopsided.serve.messages import Id, LabelGiven, Moment
 from lopsided.serve.messages import Label as AnyLabel
 from lopsided.serve.requests import NewEvents, NewLabels
 from lopsided.serve.running import RunningModel
@@ -31,6 +31,14 @@ class _RawEvent(msgspec.Struct, forbid_unknown_fields=True):
     """An event whose columns are left as they are."""
 
     columns: msgspec.Raw
+    id: Id | None = None
+    time: Moment | None = None
+    label: AnyLabel | None = None
+
+
+class _ArrowEvent(msgspec.Struct):
+    """What a row of a table says of an event, beside its columns."""
+
     id: Id | None = None
     time: Moment | None = None
     label: AnyLabel | None = None
@@ -132,7 +140,7 @@ def _whole_lines(body: bytes) -> Iterator[bytes]:
     return (line for line in body.splitlines() if line.strip())
 
 
-def _from_arrow(body: bytes) -> tuple[list[Event], list[dict[str, Any]], None]:
+def _from_arrow(body: bytes) -> tuple[list[_ArrowEvent], list[dict[str, Any]], None]:
     """Rows of an Arrow stream: the columns id, time and label are those of events, all others are theirs."""
     import pyarrow as pa
 
@@ -143,17 +151,22 @@ def _from_arrow(body: bytes) -> tuple[list[Event], list[dict[str, Any]], None]:
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise MalformedError(f"The request must be an Arrow stream. Got: {str(error)[:200]}.") from None
     _check_number(len(rows))
-    events, columns = [], []
+    events, columns = list[_ArrowEvent](), list[dict[str, Any]]()
     for row in rows:
         own = {name: row.pop(name) for name in _ARROW_FIELDS if name in row}
         cells = {name: str(value) if not _is_plain(value) else value for name, value in row.items()}
-        name = own.get("id")
-        event = _RawEvent(msgspec.Raw(b""), None if name is None else str(name), None, own.get("label"))
-        time: Any = own.get("time")
-        event.time = time.timestamp() if hasattr(time, "timestamp") else time
-        events.append(event)
+        if own.get("id") is not None:
+            own["id"] = str(own["id"])
+        if hasattr(own.get("time"), "timestamp"):
+            own["time"] = own["time"].timestamp()
+        try:
+            events.append(msgspec.convert(own, _ArrowEvent))
+        except msgspec.ValidationError as error:
+            raise ParameterError(
+                f"The request must fit its description. Got: {error} in event {len(events)}."
+            ) from None
         columns.append(cells)
-    return events, columns, None  # type: ignore[return-value]
+    return events, columns, None
 
 
 def _is_plain(value: Any) -> bool:
