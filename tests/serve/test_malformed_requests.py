@@ -7,7 +7,6 @@ import re
 import msgspec
 import pyarrow as pa
 import pytest
-from serve.asking import Service
 
 from lopsided.serve import messages as said
 from lopsided.serve.folding import Fold
@@ -16,6 +15,7 @@ from lopsided.serve.storage.versions import Versions
 from lopsided.serve.web.door import ARROW, JSON, NDJSON
 from lopsided.serve.web.openapi import document
 from lopsided.serve.web.routes import ROUTES
+from serve.asking import Service
 
 MODELS = {
     "m": {"learner": "onlineperceptron"},
