@@ -367,7 +367,8 @@ class Sequencer:
         patience, as_negative = patience_of(self.settings)
         since = group.received - patience
         for name in self._reader.parked_before(since):
-            if name not in group.parked and self._parked.pop(name, None):
+            if name not in group.parked and name in self._parked:
+                del self._parked[name]
                 group.parked[name] = None
         overdue = self._aging.overdue(since, group.received, self._fates)
         if overdue is None:
