@@ -141,6 +141,7 @@ def _root(sampled: Sampled, n_edges: Integers, plan: TreePlan, work: Growth) -> 
     for i in range(scores.size):
         p = 1.0 / (1.0 + exponential(-scores[i]))
         gradients[i], curvatures[i] = weights[i] * (p - labels[i]), weights[i] * p * (1.0 - p)
+    for i in range(gradients.size):  # apart: a sum beside writes is vectorised or not by how close arrays lie in memory
         gradient += gradients[i]
         curvature += curvatures[i]
     for i in range(work.order.size):
