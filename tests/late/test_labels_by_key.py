@@ -109,6 +109,16 @@ def test_rows_without_a_label_wait_on_when_all_known_ones_have_been_learned():
     assert late.counts.learned == 3
 
 
+def test_a_label_at_the_very_moment_of_the_rule_is_in_time():
+    for ahead, learned in ((5.0, [(0, 1.0)]), (5.5, [(0, -1.0)])):
+        late = LateLearner(Witness(), classes=[0, 1], unlabelled="negative:5s")
+        late.expect(["a"], [1], times=[10.0 + ahead])
+        late.progressive_scores(np.zeros((1, 1)), times=[10.0], keys=["a"])
+        late.progressive_scores(np.ones((1, 1)), times=[20.0], keys=["b"])
+        assert [(number, sign) for number, sign, _ in late.model.learned] == learned
+        assert late.counts.conflicts == (ahead > 5.0)
+
+
 @pytest.mark.parametrize("delay", [0, 1, 25, "60s"])
 @pytest.mark.parametrize("rule", ["skip", "negative"])
 def test_labels_that_are_seen_in_part_are_those_of_a_plain_loop(delay, rule):

@@ -47,7 +47,7 @@ def watch(
     MODEL and FILE are as in `lopsided score`; the model does not change. Watched are the numbers and categories that
     the model has learned from, its scores, and where the label column is there, the share of positives and the
     precision of alerts. An alarm says what changed, since when, and from which share of rows to which. All series
-    together raise a false alarm once in ten million rows, or 10,000 periods, if blocks of rows or periods are alike.
+    together have a budget of one false alarm in ten million rows, or 10,000 periods.
 
     What is new is compared with what came before it: in FILE, in the files of --reference, such as those that the model
     has learned from, and in --state, which a daily job needs. With a time column whole days are compared, by weekday,

@@ -17,6 +17,7 @@ import numpy as np
 from lopsided.alerts import AlertBudget
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.by_name import set_threshold
+from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import Attachment, from_bytes_attached, to_bytes
 from lopsided.labels import LabelMap, Signs
 from lopsided.serve import entries as log
@@ -158,17 +159,12 @@ class Fold:
         events = [event for event in found if event is not None]
         if not events or self.champion is None:
             return
-        split = _first_of_another_kind(events)
-        if split:  # the first events of a model were answered before it had a history to see them by
-            for part in (slice(0, here[split]), slice(here[split], None)):
-                self._learn(places[part], signs[part], weights[part], corrects[part], times[part])
-            return
-        rows = _rows_of(events)
         signs, weights = signs[here], weights[here]
         for line in self._lines():
             is_rival = line is self.challenger
             scores = np.array([_score_of(entry, number, rival=is_rival) for entry, number in events])
-            self._learn_rows(line, rows, signs, scores, weights)
+            for run in _alike(events):
+                self._learn_rows(line, _rows_of(events[run]), signs[run], scores[run], weights[run])
             for k, (entry, number) in enumerate(events):
                 place, sign, score = places[here[k]], float(signs[k]), float(scores[k])
                 if not (corrects[here[k]] and line.window.correct(place, sign)) and score == score:
@@ -231,6 +227,7 @@ class Fold:
             return None
         arrays = {f"champion/{name}": array for name, array in self.champion.window.state().items()}
         facts: dict[str, Any] = {
+            "log": self._reader.fact("identity"),
             "position": self.position,
             "version": __version__,
             "processor": processor(),
@@ -254,9 +251,21 @@ class Fold:
         return to_bytes(self.champion.model, {_SNAPSHOT: Attachment(facts, arrays)})
 
     def restore(self, content: bytes) -> None:
-        """Become what `to_bytes` gave."""
+        """Become what `to_bytes` gave; a file that is not a snapshot of this log is refused with a sentence."""
         model, attached = from_bytes_attached(content)
-        facts, arrays = attached[_SNAPSHOT]
+        try:
+            facts, arrays = attached[_SNAPSHOT]
+            if facts["log"] != self._reader.fact("identity") or not 0 < facts["position"] <= self._reader.last:
+                raise ModelFileError("A snapshot must be one of this log. Got one of another log.")
+            self._restore(model, facts, arrays)
+        except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
+            if isinstance(error, ModelFileError):
+                raise
+            raise ModelFileError(
+                f"A snapshot must hold what a service needs. Got one that does not: {error}."
+            ) from None
+
+    def _restore(self, model: Any, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         self.settings = msgspec.convert(facts["settings"], ModelSettings)
         self.labels = labels_of(self.settings)
         self.schema = Schema.from_json(facts["schema"])
@@ -266,8 +275,8 @@ class Fold:
         self.n_refused, self.n_dropped = int(facts["refused"]), int(facts["dropped"])
         self.expired_until = int(facts["expired_until"])
         if "challenger" in facts:
-            self._challenge(msgspec.convert(facts["challenger"], ChallengerSettings))
-            assert self.challenger is not None
+            chosen = msgspec.convert(facts["challenger"], ChallengerSettings)
+            self.challenger = Line(chosen, built(self.settings, chosen, self.schema))
             self.challenger.window.restore(_under("challenger/", arrays))
             if "challenger model" in arrays:
                 self.challenger.model = from_bytes_attached(arrays["challenger model"].tobytes())[0]
@@ -313,10 +322,11 @@ def processor() -> str:
     return f"{platform.machine()} {llvm.get_host_cpu_name()}"
 
 
-def _first_of_another_kind(events: list[tuple[log.Events, int]]) -> int:
-    """Where those begin whose rows are kept as the model saw them, or those whose rows are not; 0 if all are alike."""
-    is_kept = [entry.feature_array is not None for entry, _ in events]
-    return is_kept.index(not is_kept[0]) if len(set(is_kept)) > 1 else 0
+def _alike(events: list[tuple[log.Events, int]]) -> list[slice]:
+    """Stretches of events that all have features, or all have none because they came before the columns were known."""
+    has = [entry.features is not None for entry, _ in events]
+    ends = [k for k in range(1, len(has)) if has[k] != has[k - 1]]
+    return [slice(first, behind) for first, behind in zip([0, *ends], [*ends, len(has)], strict=True)]
 
 
 def _rows_of(events: list[tuple[log.Events, int]]) -> Any:

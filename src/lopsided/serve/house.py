@@ -14,7 +14,7 @@ from lopsided.constraints import ParameterError
 from lopsided.serve.clock import Clock, steady_clock
 from lopsided.serve.configuration import checked
 from lopsided.serve.messages import ModelSettings
-from lopsided.serve.running import RunningModel, log_path, make_model
+from lopsided.serve.running import NotMadeError, RunningModel, UnavailableError, log_path, make_model
 from lopsided.serve.storage.disk import Disk, RealDisk
 from lopsided.serve.storage.log import StorageError
 
@@ -48,6 +48,7 @@ class House:
         self._lock = _locked(folder)
         self._models: dict[str, RunningModel] = {}
         self._opened: dict[str, float] = {}
+        self._broken: dict[str, str] = {}  # why a model could not be opened
         self._changing = threading.Lock()
         self.is_ready = False
 
@@ -55,7 +56,13 @@ class House:
         """Open all models: what was acknowledged is there again."""
         for path in sorted((self.folder / "models").iterdir()):
             if log_path(path).exists() and _NAME.fullmatch(path.name):
-                self._open(path.name)
+                try:
+                    self._open(path.name)
+                except NotMadeError:
+                    _LOG.warning("Model %s was never acknowledged: it can be made again", path.name)
+                except Exception as error:  # the others must not suffer from it
+                    _LOG.exception("Model %s cannot be opened", path.name)
+                    self._broken[path.name] = str(error)
         self.is_ready = True
 
     def _open(self, name: str) -> RunningModel:
@@ -78,9 +85,16 @@ class House:
         """All models."""
         return sorted(self._models)
 
+    @property
+    def broken(self) -> list[str]:
+        """Models that could not be opened."""
+        return sorted(self._broken)
+
     def model(self, name: str) -> RunningModel:
         """A model by its name; one whose disk failed is opened again."""
         model = self._models.get(name)
+        if model is None and name in self._broken:
+            raise UnavailableError(f"The model {name!r} must be readable. Got: {self._broken[name]}")
         if model is None:
             known = ", ".join(self.names) or "none"
             raise UnknownModelError(f"The model must be one of: {known}. Got {name[:80]!r}.")
@@ -108,6 +122,8 @@ class House:
                 if known.made_with != settings:
                     raise ExistsError(f"The model {name!r} must be made as it was, or under another name.")
                 return False
+            if name in self._broken:
+                raise UnavailableError(f"The model {name!r} must be readable. Got: {self._broken[name]}")
             if len(self._models) >= _MOST_MODELS:
                 raise ParameterError(f"A service must have at most {_MOST_MODELS} models. Got one more.")
             make_model(self._path(name), self._disk, checked(settings), self._clock())

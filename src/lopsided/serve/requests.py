@@ -71,4 +71,7 @@ class Change(Request):
 
 @dataclass
 class Tick(Request):
-    """Time has passed: what has waited too long is given up."""
+    """Time has passed: what has waited too long is given up, and what is older than `retention` seconds forgotten."""
+
+    retention: float | None = None
+    saved: int = 0  # what the oldest snapshot has learned

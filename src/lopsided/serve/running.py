@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -47,6 +48,10 @@ class BusyError(Exception):
         return f"At most {_MOST_PENDING:,} events and labels may wait for an answer. Try again in a second."
 
 
+class NotMadeError(Exception):
+    """The log is empty: whoever made the model was never told that it was."""
+
+
 class UnavailableError(Exception):
     """The model cannot write what it would acknowledge."""
 
@@ -54,9 +59,8 @@ class UnavailableError(Exception):
 def make_model(folder: Path, disk: Disk, settings: ModelSettings, now: float) -> None:
     """Begin the log of a new model."""
     disk.make_folder(folder)
-    writer = LogWriter(log_path(folder), disk)
-    writer.append(Group(received=now, entries=[(1, Made(settings))]))
-    writer.close()
+    with closing(LogWriter(log_path(folder), disk)) as writer:
+        writer.append(Group(received=now, entries=[(1, Made(settings))]))
 
 
 def log_path(folder: Path) -> Path:
@@ -66,9 +70,10 @@ def log_path(folder: Path) -> Path:
 
 def first_settings(reader: LogReader) -> ModelSettings:
     """What the model was told when it was made."""
-    _, made = next(reader.after(0, events=False, limit=1))
-    assert isinstance(made, Made)
-    return made.settings
+    for _, made in reader.after(0, events=False, limit=1):
+        if isinstance(made, Made):
+            return made.settings
+    raise NotMadeError
 
 
 def recovered(folder: Path, disk: Disk, reader: LogReader) -> Fold:
@@ -79,9 +84,14 @@ def recovered(folder: Path, disk: Disk, reader: LogReader) -> Fold:
         try:
             fold.restore(versions.read(path))
             break
-        except (ModelFileError, KeyError, ValueError) as error:
-            _LOG.warning("A snapshot cannot be read, an older one is taken: %s", error)
+        except (ModelFileError, OSError) as error:
+            _LOG.warning("The snapshot %s cannot be used, an older one is taken: %s", path.name, error)
             fold = Fold(reader, versions)
+    if fold.position < int(reader.fact("needed") or 0):
+        raise StorageError(
+            "The model must have a snapshot that can be read, because its first events have been forgotten. "
+            f"Got {len(versions.snapshots())} in {folder.name}/snapshots, none of them readable."
+        )
     while fold.catch_up():
         pass
     return fold
@@ -92,15 +102,9 @@ class RunningModel:
 
     def __init__(self, name: str, folder: Path, disk: Disk, clock: Clock, *, retention: float | None = None) -> None:
         self.name, self._folder, self._disk, self._clock, self._retention = name, folder, disk, clock, retention
-        path = log_path(folder)
-        self._writer = LogWriter(path, disk)
-        self._readers = [LogReader(path, disk) for _ in range(3)]
-        self.reader = self._readers[2]  # for whoever asks questions
-        self.asking = threading.Lock()
-        self._fold = recovered(folder, disk, self._readers[0])
-        self._sequencer = Sequencer(self._fold, self._readers[1])
-        self.versions = Versions(folder, disk)
-        self.made_with = first_settings(self.reader)
+        with ExitStack() as undone:
+            self._open(log_path(folder), undone)
+            undone.pop_all()
         self.failure: Exception | None = None
         self.written = self._sequencer.sequence
         self._inbox: SimpleQueue[Request | None] = SimpleQueue()
@@ -119,6 +123,21 @@ class RunningModel:
         self._threads = [threading.Thread(target=job, name=f"{name} {what}", daemon=True) for what, job in jobs]
         for thread in self._threads:
             thread.start()
+
+    def _open(self, path: Path, undone: ExitStack) -> None:
+        """What has been written, and what follows from it; if that fails, the connections are given back."""
+        self._writer = LogWriter(path, self._disk)
+        undone.callback(self._writer.close)
+        self._readers = []
+        for _ in range(3):
+            self._readers.append(LogReader(path, self._disk))
+            undone.callback(self._readers[-1].close)
+        self.reader = self._readers[2]  # for whoever asks questions
+        self.asking = threading.Lock()
+        self.made_with = first_settings(self.reader)
+        self._fold = recovered(self._folder, self._disk, self._readers[0])
+        self._sequencer = Sequencer(self._fold, self._readers[1])
+        self.versions = Versions(self._folder, self._disk)
 
     # ---------------------------------------------------------------- for those who ask
 
@@ -188,24 +207,30 @@ class RunningModel:
 
     def _sequence(self) -> None:
         """The first thread: requests into groups."""
-        while True:
-            requests, is_last = self._drained()
-            view = self._next_view
-            if view is not None:
-                self._next_view = None
-                self._sequencer.publish(view)
-            self._sequencer.written(self.written)
-            try:
-                group = self._sequencer.process(requests, self._clock())
-            except Exception as error:
+        while self._answer_group():
+            pass
+
+    def _answer_group(self) -> bool:
+        """Answer all that is in line; whether there can be more."""
+        requests, is_last = self._drained()
+        view = self._next_view
+        if view is not None:
+            self._next_view = None
+            self._sequencer.publish(view)
+        self._sequencer.written(self.written)
+        try:
+            if self.failure is not None:  # others may still be in line: nobody must wait for ever
+                raise UnavailableError(str(self.failure))
+            group = self._sequencer.process(requests, self._clock())
+        except Exception as error:
+            if self.failure is None:
                 _LOG.exception("A group of requests could not be answered")
-                self._fail(error, requests)
-                self._outbox.put(None)
-                return
+            self._fail(error, requests)
+        else:
             self._outbox.put((group, requests))
-            if is_last:
-                self._outbox.put(None)
-                return
+        if is_last:
+            self._outbox.put(None)
+        return not is_last
 
     def _drained(self) -> tuple[list[Request], bool]:
         """All requests in line, at least one; and whether they are the last."""
@@ -222,33 +247,38 @@ class RunningModel:
 
     def _write(self) -> None:
         """The second thread: groups to disk, several at once if they have piled up, then tell."""
-        while (first := self._outbox.get()) is not None:
-            group, requests = first[0], list(first[1])
-            ended = False
-            while not self._outbox.empty():
-                more = self._outbox.get()
-                if more is None:
-                    ended = True
-                    break
+        while self._write_groups():
+            pass
+
+    def _write_groups(self) -> bool:
+        """Write all groups that are there, at least one, and tell who asked; whether there can be more."""
+        first = self._outbox.get()
+        if first is None:
+            return False
+        group, requests, ended = first[0], list(first[1]), False
+        while not ended and not self._outbox.empty():
+            more = self._outbox.get()
+            if more is None:
+                ended = True
+            else:
                 group.take_in(more[0])
                 requests += more[1]
-            try:
-                if self.failure is not None:  # what is behind a gap must not be written
-                    raise StorageError(str(self.failure))
-                if group.is_something:
-                    began = time.perf_counter()
-                    self._writer.append(group)
-                    self.latency = time.perf_counter() - began
-            except StorageError as error:
-                self._fail(error, requests)
-            else:
-                if group.entries:
-                    self.written = group.entries[-1][0]
-                self.recent.note(group, requests)
-                self._tell(requests)
-                self._news.set()
-            if ended:
-                return
+        try:
+            if self.failure is not None:  # what is behind a gap must not be written
+                raise StorageError(str(self.failure))
+            if group.is_something:
+                began = time.perf_counter()
+                self._writer.append(group)
+                self.latency = time.perf_counter() - began
+        except StorageError as error:
+            self._fail(error, requests)
+        else:
+            if group.entries:
+                self.written = group.entries[-1][0]
+            self.recent.note(group, requests)
+            self._tell(requests)
+            self._news.set()
+        return not ended
 
     def _tell(self, requests: Sequence[Request]) -> None:
         with self._counting:
@@ -282,7 +312,6 @@ class RunningModel:
                     pause = max(_LEAST_BETWEEN_COPIES, 10.0 * (copied - now) if are_copies else 0.0)
                 if now - ticked > _TICK:
                     ticked = now
-                    self._inbox.put(Tick())
                     self._keep_house()
                 if not applied and is_outdated(self.summary, self._fold):
                     self._sum_up()
@@ -307,40 +336,31 @@ class RunningModel:
         self.past.add(self.summary, self.recent.clock)
 
     def _keep_house(self) -> None:
-        """A snapshot now and then, one segment of ids instead of eight, and what is too old is forgotten."""
+        """A snapshot now and then, one segment of ids instead of eight, and what is too old is given up."""
         is_due = time.monotonic() - self._last_save > _BETWEEN_SNAPSHOTS
         has_many = self._fold.n_learned - self._saved_learned > _MANY_LEARNED
         if (is_due or has_many) and self._fold.position > self._saved_at:
             self._save()
-        small = self._sequencer.ids.to_merge()
+        small = self._sequencer.ids.to_merge(place_of(self.written + 1, 0))
         if small:
             large = merged(small)
             self._outbox.put((Group(self._clock(), segments=[large], outdated=[s.number for s in small[:-1]]), []))
             self._sequencer.ids.replace(small, large)
-        self._forget()
+        self._inbox.put(Tick(self._retention, self.versions.oldest_position))
         if self._fold.schema is not None:
             self.drift.take(self._fold.schema, self.recent.drained(), self.recent.clock)
 
-    def _forget(self) -> None:
-        if self._retention is None:
-            return
-        before = min(self._saved_at, self._fold.expired_until)
-        old = self._readers[0].received_before(self._clock() - self._retention, 0)
-        before = min(before, old)
-        first = self._readers[0].event_entries(1, before)[:200]
-        if first:
-            last = first[-1][0]
-            gone = self._sequencer.ids.outdated(place_of(last + 1, 0))
-            self._sequencer.ids.replace(gone, None)
-            self._outbox.put((Group(self._clock(), forget=last + 1, outdated=[s.number for s in gone]), []))
-
     def _save(self) -> None:
         content = self._fold.to_bytes()
-        if content is not None:
-            self.versions.save(self._fold.position, content)
-            self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
-            self.drift.save()
         self._last_save = time.monotonic()
+        if content is not None:
+            try:
+                self.versions.save(self._fold.position, content)
+            except OSError as error:  # the log has all of it: nothing is lost, and there will be another one
+                _LOG.warning("A snapshot of model %s cannot be written: %s", self.name, error)
+            else:
+                self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
+                self.drift.save()
 
 
 def _size(request: Request) -> int:

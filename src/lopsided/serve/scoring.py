@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from lopsided.alerts import AlertBudget
+from lopsided.serve import entries as log
+from lopsided.serve.folding import decide_alerts
 from lopsided.serve.measuring import Floats
+from lopsided.serve.messages import ModelSettings
 
 
 class Scorer:
@@ -43,3 +48,24 @@ class View:
     position: int
     champion: Scorer | None
     challenger: Scorer | None
+
+
+def flags_of(entry: log.Events, champion: Scorer | None, budget: AlertBudget | None, settings: ModelSettings) -> bytes:
+    """Which events are alerts, and which of the others are drawn to be looked at all the same."""
+    flags = np.zeros(len(entry.ids), dtype=np.uint8)
+    has_begun = champion is not None and champion.started
+    if budget is not None:
+        flags[decide_alerts(budget, entry) & has_begun] = log.ALERT
+    elif has_begun:
+        flags[entry.score_array > entry.threshold] = log.ALERT
+    if settings.exploration:
+        for number, name in enumerate(entry.ids):
+            if not flags[number] and chance_of(name, settings.random_state) < settings.exploration:
+                flags[number] = log.EXPLORED
+    return flags.tobytes()
+
+
+def chance_of(name: str, seed: int) -> float:
+    """A number in [0, 1) drawn by the id itself, so that nobody can draw again."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
+    return int.from_bytes(digest, "little") / 2.0**64

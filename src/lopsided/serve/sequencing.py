@@ -6,10 +6,10 @@ learning thread publishes now and then. Nothing here is acknowledged before its 
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Container, Sequence
+from copy import deepcopy
 from typing import Any
 
 import msgspec
@@ -19,19 +19,18 @@ from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
+from lopsided.serve.aging import Aging, Fates
 from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
-from lopsided.serve.folding import Fold, decide_alerts, unobserved
+from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
-from lopsided.serve.replies import Replies
+from lopsided.serve.replying import Replies
 from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
-from lopsided.serve.scoring import Scorer, View
+from lopsided.serve.scoring import View, flags_of
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader
 
-_REMEMBERED = 1 << 16  # fates of events, at hand
 _LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
-_MOST_EXPIRED = 20_000  # events at a time
 
 Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
 
@@ -45,16 +44,16 @@ class Sequencer:
         self.settings: ModelSettings = fold.settings
         self.labels: LabelMap = fold.labels
         self.schema: Schema | None = fold.schema
-        self.budget = fold.budget
+        self.budget = deepcopy(fold.budget)  # both count the events, each in its own time
         self.has_challenger = fold.has_challenger
         self.versions = fold.versions
         self.view = View(0, None, None)
-        self.expired_until = fold.expired_until
+        self._aging = Aging(reader, fold.expired_until)
         self.n_events, self.n_alerts = int(reader.fact("events") or 0), int(reader.fact("alerts") or 0)
         self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
         self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
         self._unwritten: dict[int, log.Events] = {}
-        self._fates: OrderedDict[int, int] = OrderedDict()
+        self._fates = Fates(reader)
         self._parked = reader.all_parked()
         self._replies = Replies(reader)
         segments = reader.segments()
@@ -86,8 +85,7 @@ class Sequencer:
         """Everything up to here can be read from the log."""
         for old in [known for known in self._unwritten if known <= sequence]:
             del self._unwritten[old]
-        if sequence == self.sequence:
-            self._replies.all_written()
+        self._replies.written(sequence)
 
     # ---------------------------------------------------------------- a group
 
@@ -95,7 +93,7 @@ class Sequencer:
         """Answer and judge requests in order; what is to be written before anybody is told."""
         group, run, size = Group(received=now), list[NewEvents](), 0
         for request in requests:
-            if self._replies.knows(request):
+            if self._replies.was_answered(request):
                 continue
             if isinstance(request, NewEvents) and size + len(request.raw) <= log.MOST_EVENTS:
                 run.append(request)
@@ -109,13 +107,14 @@ class Sequencer:
                 self._change(request, group)
             elif isinstance(request, Tick):
                 self._expire(group)
+                self._forget(request, group)
         self._answer(run, group)
         segment = self.ids.full()
         if segment is not None:
             group.segments.append(segment)
-        group.facts = {"events": self.n_events, "alerts": self.n_alerts}
+        group.facts |= {"events": self.n_events, "alerts": self.n_alerts}
         for request in requests:
-            self._replies.keep(request, group)
+            self._replies.keep(request, group, self.sequence)
         return group
 
     def _write(self, group: Group, entry: log.Entry) -> int:
@@ -153,6 +152,8 @@ class Sequencer:
         repeated: list[tuple[NewEvents, int, int]] = []
         seen: dict[str, int] = {}
         for request in requests:
+            if not self._fits(request):
+                continue
             request.answers = [None] * len(request.ids)  # type: ignore[list-item]
             given = [name for name in request.ids if name is not None]
             places = dict(zip(given, self.ids.find(given), strict=True))
@@ -162,16 +163,30 @@ class Sequencer:
                 if place is not None:
                     repeated.append((request, row, place))
                     continue
-                named = f"{self.sequence + 1}-{len(fresh)}" if name is None else name
+                named = self._new_id(len(fresh), seen) if name is None else name
                 seen[named] = log.place_of(self.sequence + 1, len(fresh))
                 fresh.append((request, row, named))
         if fresh:
             self._note(self._entry_of(fresh, group.received), fresh, group)
+        known: list[tuple[int, int, float]] = []
         for request, row, place in repeated:
             try:
                 request.answers[row] = msgspec.structs.replace(self.answer_at(place), duplicate=True)
             except ParameterError as error:
                 request.error = error
+                continue
+            sign = request.signs[row]
+            if sign is not None and self._outcome(place, sign, correct=False) == "learned":
+                known.append((place, sign, group.received))
+                self._fates.settle(place, sign)
+        self._learn(known, group)
+
+    def _new_id(self, number: int, seen: Container[str]) -> str:
+        """An id for an event that came without one, which nobody else has given to theirs."""
+        named = f"{self.sequence + 1}-{number}"
+        while named in seen or self.ids.find([named])[0] is not None or named in self._parked:
+            named += "-"
+        return named
 
     def _entry_of(self, fresh: Fresh, now: float) -> log.Events:
         times = np.array([now if (t := request.times[row]) is None else t for request, row, _ in fresh])
@@ -181,7 +196,7 @@ class Sequencer:
         if champion is None:
             scores, probabilities = np.zeros(times.size), np.full(times.size, np.nan)
         else:
-            observed = champion.observed(self._rows_of(fresh, champion))
+            observed = champion.observed(self._rows_of(fresh))
             scores = champion.scores(observed)
             probabilities = champion.probabilities(scores)
             entry.threshold = champion.threshold
@@ -194,32 +209,26 @@ class Sequencer:
                 if rival.started:
                     entry.rival_scores = rival.scores(observed).tobytes()
         entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
-        entry.flags = self._flags(entry, champion)
+        budget = None if self.schema is None else self.budget
+        entry.flags = flags_of(entry, champion, budget, self.settings)
         return entry
 
-    def _rows_of(self, fresh: Fresh, champion: Scorer) -> EncodedRows:
-        """Encoded rows; those of requests that came before there was a schema are encoded here."""
-        first = fresh[0][0]
-        if first.rows is not None and len(first.raw) == len(fresh) and fresh[-1][0] is first:
-            return np.asarray(first.rows).view(EncodedRows)
-        if all(request.rows is not None for request, _, _ in fresh):
-            return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
-        encoder = champion.model.encoder_
-        return encoder.from_mappings([request.columns[row] for request, row, _ in fresh]).view(EncodedRows)
+    def _fits(self, request: NewEvents) -> bool:
+        """Whether events fit the columns; those that came before they were known were not encoded at the door."""
+        champion = self.view.champion
+        if request.rows is None and champion is not None:
+            try:
+                request.rows = champion.model.encoder_.from_mappings(request.columns)
+            except ValueError as error:
+                request.error = ParameterError(str(error))
+        return request.error is None
 
-    def _flags(self, entry: log.Events, champion: Scorer | None) -> bytes:
-        """Which events are alerts, and which of the others are drawn to be looked at all the same."""
-        flags = np.zeros(len(entry.ids), dtype=np.uint8)
-        has_begun = champion is not None and champion.started
-        if self.budget is not None and self.schema is not None:
-            flags[decide_alerts(self.budget, entry) & has_begun] = log.ALERT
-        elif has_begun:
-            flags[entry.score_array > entry.threshold] = log.ALERT
-        if self.settings.exploration:
-            for number, name in enumerate(entry.ids):
-                if not flags[number] and _chance(name, self.settings.random_state) < self.settings.exploration:
-                    flags[number] = log.EXPLORED
-        return flags.tobytes()
+    def _rows_of(self, fresh: Fresh) -> EncodedRows:
+        """Encoded rows, those of a request alone as they are."""
+        first = fresh[0][0]
+        if len(first.raw) == len(fresh) and fresh[-1][0] is first:
+            return np.asarray(first.rows).view(EncodedRows)
+        return np.stack([request.rows[row] for request, row, _ in fresh]).view(EncodedRows)  # type: ignore[index]
 
     def _note(self, entry: log.Events, fresh: Fresh, group: Group) -> None:
         sequence = self._write(group, entry)
@@ -236,7 +245,7 @@ class Sequencer:
                 self._first.append(request.columns[row])
             sign, parked = request.signs[row], self._parked.pop(name, None) if self._parked else None
             if parked is not None:
-                group.unparked.append(name)
+                group.parked[name] = None
             if sign is not None:
                 known.append((places[number], sign, group.received))
             elif parked is not None:
@@ -288,43 +297,42 @@ class Sequencer:
         for k, place in enumerate(self.ids.find(request.ids)):
             sign, time = request.signs[k], request.times[k]
             if place is None:
-                outcome = "duplicate" if request.ids[k] in self._parked else "parked"
+                outcome = self._park(request.ids[k], sign, time, group, correct=request.corrects[k])
                 if outcome == "parked":
-                    self._parked[request.ids[k]] = sign, time
                     parked.append(k)
             else:
                 outcome = self._outcome(place, sign, correct=request.corrects[k])
                 if outcome in ("learned", "corrected"):
                     known.append((place, sign, time))
                     corrects.append(outcome == "corrected")
-                    self._settle(place, sign)
+                    self._fates.settle(place, sign)
             outcomes.append(outcome)
         sequence = self._learn(known, group, corrects)
         if parked:
             names, signs, times = ([of[k] for k in parked] for of in (request.ids, request.signs, request.times))
             self._write(group, log.Parked(names, signs, times))  # type: ignore[arg-type]
-            group.parked += [(request.ids[k], request.signs[k], request.times[k], group.received) for k in parked]
         for name, outcome in zip(request.ids, outcomes, strict=True):
             at = sequence if outcome in ("learned", "corrected") else None
             request.outcomes.append(LabelOutcome(name, outcome, at))  # type: ignore[arg-type]
 
+    def _park(self, name: str, sign: int, time: float, group: Group, *, correct: bool) -> str:
+        """Keep a label whose event has not come; another one for the same event must say that it corrects it."""
+        before = self._parked.get(name)
+        if before is not None and (before[0] == sign or not correct):
+            return "duplicate" if before[0] == sign else "conflict"
+        self._parked[name] = sign, time
+        group.parked[name] = sign, time, group.received
+        return "parked"
+
     def _outcome(self, place: int, sign: int, *, correct: bool) -> str:
-        fate = self._fate(place)
-        if fate is not None:
-            return "duplicate" if fate == sign else "corrected" if correct else "conflict"
-        if log.entry_and_number(place)[0] <= self.expired_until:
+        fate = self._fates.of(place)
+        if fate is not None and (fate == sign or not correct):
+            return "duplicate" if fate == sign else "conflict"
+        if self._aging.is_too_late(place, has_label=fate is not None):
             return "too late"
+        if fate is not None:
+            return "corrected"
         return "learned" if self._weight(place) else "not selected"
-
-    def _fate(self, place: int) -> int | None:
-        fate = self._fates.get(place)
-        return self._reader.sign_at(place) if fate is None else fate
-
-    def _settle(self, place: int, sign: int) -> None:
-        self._fates[place] = sign
-        self._fates.move_to_end(place)
-        if len(self._fates) > _REMEMBERED:
-            self._fates.popitem(last=False)
 
     def _weight(self, place: int) -> float:
         """The inverse of the chance that the label of an event would be seen; 0 if there was none."""
@@ -348,7 +356,7 @@ class Sequencer:
         weights = [self._weight(place) for place in places]
         sequence = self._write(group, log.Labels(places, signs, weights, times, corrects or [False] * len(known)))
         for place, sign, time in known:
-            self._settle(place, sign)
+            self._fates.settle(place, sign)
             group.labels.append((place, sign, sequence, time))
         return sequence
 
@@ -358,31 +366,33 @@ class Sequencer:
         """Give up events that have waited too long, and labels whose events never came."""
         patience, as_negative = patience_of(self.settings)
         since = group.received - patience
-        group.unparked += [name for name in self._reader.parked_before(since) if self._parked.pop(name, None)]
-        last = self._reader.received_before(since, self.expired_until)
-        if last == self.expired_until:
+        for name in self._reader.parked_before(since):
+            if name not in group.parked and name in self._parked:
+                del self._parked[name]
+                group.parked[name] = None
+        overdue = self._aging.overdue(since, group.received, self._fates)
+        if overdue is None:
             return
-        first, places = self.expired_until + 1, list[int]()
-        for sequence, n in self._reader.event_entries(first, last):
-            if len(places) >= _MOST_EXPIRED:
-                last = sequence - 1
-                break
-            own = range(log.place_of(sequence, 0), log.place_of(sequence, n))
-            labelled = self._reader.labelled_between(own[0], own[-1])
-            places += [place for place in own if place not in labelled and place not in self._fates]
-        self.expired_until = last
-        if not places:
-            return
+        first, last, places = overdue
         if as_negative:
             places = [place for place in places if self._weight(place)]
+            if places and self.schema is None:
+                self._find_schema(group)
         sequence = self._write(group, log.Expired(first, last, places, as_negative))
         if as_negative:
             for place in places:
-                self._settle(place, -1)
+                self._fates.settle(place, -1)
                 group.labels.append((place, -1, sequence, group.received))
 
-
-def _chance(name: str, seed: int) -> float:
-    """A number in [0, 1) drawn by the id itself, so that nobody can draw again."""
-    digest = hashlib.blake2b(name.encode(), digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
-    return int.from_bytes(digest, "little") / 2.0**64
+    def _forget(self, tick: Tick, group: Group) -> None:
+        """Give up the events themselves, when they are older than what is kept and no replay needs them any more."""
+        if tick.retention is None:
+            return
+        since = group.received - tick.retention
+        last = self._aging.forgettable(since, group.received, self.sequence, tick.saved)
+        if last is not None:
+            group.forget = last + 1
+            group.facts |= self._aging.facts()
+            gone = self.ids.outdated(log.place_of(last + 1, 0))
+            self.ids.replace(gone, None)
+            group.outdated += [segment.number for segment in gone]

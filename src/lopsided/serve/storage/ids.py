@@ -61,11 +61,12 @@ class EventIds:
     def _search(self, ids: Sequence[str], unknown: list[int], found: list[int | None]) -> None:
         hashes = np.array([hash_of(ids[row]) for row in unknown], dtype=np.uint64)
         for segment in reversed(self._segments):
-            at = np.minimum(np.searchsorted(segment.hashes, hashes), segment.hashes.size - 1)
-            for k in np.flatnonzero(segment.hashes[at] == hashes).tolist():
-                row, place = unknown[k], int(segment.places[at[k]])
-                if found[row] is None and self._belongs(ids[row], place):
-                    found[row] = place
+            first, behind = (np.searchsorted(segment.hashes, hashes, side) for side in ("left", "right"))
+            for k in np.flatnonzero(first < behind).tolist():
+                row = unknown[k]
+                for place in segment.places[first[k] : behind[k]].tolist():
+                    if found[row] is None and self._belongs(ids[row], place):
+                        found[row] = place
 
     def full(self) -> Segment | None:
         """The latest ids as a new segment, if there are enough of them; it is for the caller to store it."""
@@ -80,10 +81,14 @@ class EventIds:
         self._latest = {}
         return segment
 
-    def to_merge(self) -> list[Segment]:
-        """The oldest segments of one level, if they are enough to become one of the next."""
-        for level in sorted({segment.level for segment in self._segments}):
-            alike = [segment for segment in self._segments if segment.level == level]
+    def to_merge(self, behind: int) -> list[Segment]:
+        """The oldest segments of one level, if they are enough to become one of the next.
+
+        Those with places behind this one may not have been stored yet, and would take the place of the merged one.
+        """
+        stored = [segment for segment in self._segments if segment.last < behind]
+        for level in sorted({segment.level for segment in stored}):
+            alike = [segment for segment in stored if segment.level == level]
             if len(alike) >= _FAN_OUT:
                 return alike[:_FAN_OUT]
         return []

@@ -7,7 +7,7 @@ power. One connection writes; readers have connections of their own and see what
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ class Group:
     received: float
     entries: list[tuple[int, Entry]] = field(default_factory=list)
     labels: list[tuple[int, int, int, float]] = field(default_factory=list)  # place, sign, sequence, time
-    parked: list[tuple[str, int, float, float]] = field(default_factory=list)  # id, sign, time, received
-    unparked: list[str] = field(default_factory=list)
+    # Sign, time, received by id; None for a label that waits no longer. The last word counts.
+    parked: dict[str, tuple[int, float, float] | None] = field(default_factory=dict)
     alerts: list[tuple[int, int, int]] = field(default_factory=list)  # place, day, flags
     segments: list[Segment] = field(default_factory=list)
     outdated: list[int] = field(default_factory=list)  # numbers of segments
@@ -57,12 +57,13 @@ class Group:
     @property
     def is_something(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.entries or self.segments or self.outdated or self.unparked or self.forget)
+        return bool(self.entries or self.segments or self.outdated or self.parked or self.replies or self.forget)
 
     def take_in(self, later: Group) -> None:
         """One group of two that follow each other."""
-        for name in ("entries", "labels", "parked", "unparked", "alerts", "segments", "outdated", "replies"):
+        for name in ("entries", "labels", "alerts", "segments", "outdated", "replies"):
             getattr(self, name).extend(getattr(later, name))
+        self.parked.update(later.parked)
         self.facts.update(later.facts)
         self.forget = max(self.forget, later.forget)
 
@@ -75,33 +76,42 @@ class LogWriter:
     """The one connection that writes."""
 
     def __init__(self, path: Path, disk: Disk) -> None:
-        try:
-            self._sql = _connect(path, disk, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-            # Before the first page is written, or it would have no effect.
-            self._sql.execute("PRAGMA auto_vacuum=INCREMENTAL")
-            self._sql.execute("PRAGMA journal_mode=WAL")
-            self._sql.execute("PRAGMA synchronous=FULL")
-            self._sql.execute("PRAGMA wal_autocheckpoint=4000")
-            with self._sql:
-                self._sql.execute(_TABLES)
-                self._sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
-        except (apsw.Error, OSError) as error:
-            raise StorageError(f"The log {path.name} must be readable and writable. Got: {error}.") from None
-        found = self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get
-        if found != FORMAT:
-            raise StorageError(
-                f"The log {path.name} must have format {FORMAT}. Got format {found}: a newer lopsided wrote it."
-            )
+        with ExitStack() as undone:
+            try:
+                self._sql = _connect(path, disk, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+                undone.callback(self.close)
+                self._prepare()
+            except (apsw.Error, OSError) as error:
+                raise StorageError(f"The log {path.name} must be readable and writable. Got: {error}.") from None
+            found = self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get
+            if found != FORMAT:
+                raise StorageError(
+                    f"The log {path.name} must have format {FORMAT}. Got format {found}: a newer lopsided wrote it."
+                )
+            undone.pop_all()
+
+    def _prepare(self) -> None:
+        sql = self._sql
+        sql.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before the first page is written, or it would have no effect
+        sql.execute("PRAGMA journal_mode=WAL")
+        sql.execute("PRAGMA synchronous=FULL")
+        sql.execute("PRAGMA wal_autocheckpoint=4000")
+        with sql:
+            sql.execute(_TABLES)
+            sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
+            # By which snapshots of this log are told from those of another one.
+            sql.execute("INSERT OR IGNORE INTO facts VALUES ('identity', lower(hex(randomblob(8))))")
 
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
         entries = [(at, _kind(entry), group.received, _count(entry), packed(entry)) for at, entry in group.entries]
+        parked = [(name, *label) for name, label in group.parked.items() if label is not None]
         segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
         written: tuple[tuple[str, list[Any]], ...] = (
             ("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries),
             ("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels),
-            ("INSERT OR IGNORE INTO parked VALUES (?, ?, ?, ?)", group.parked),
-            ("DELETE FROM parked WHERE id = ?", [(name,) for name in group.unparked]),
+            ("INSERT OR REPLACE INTO parked VALUES (?, ?, ?, ?)", parked),
+            ("DELETE FROM parked WHERE id = ?", [(name,) for name, label in group.parked.items() if label is None]),
             ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
             ("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated]),
             ("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", segments),
@@ -125,7 +135,7 @@ class LogWriter:
         sql.execute("DELETE FROM labels WHERE place < ?", (place,))
         sql.execute("DELETE FROM alerts WHERE place < ?", (place,))
         sql.execute("DELETE FROM replies WHERE received < ?", (now - 7 * 86400.0,))
-        sql.execute("PRAGMA incremental_vacuum(2000)")
+        sql.execute("PRAGMA incremental_vacuum(2000)").fetchall()  # one page a step: to the end
 
     def close(self) -> None:
         """Write what is in the journal into the file, and let go."""
@@ -194,12 +204,16 @@ class LogReader:
         found = self.event_at(place)
         return found is not None and found[0].ids[found[1]] == name
 
-    def received_before(self, moment: float, after: int) -> int:
-        """The last entry behind `after` that was received before a moment; `after` if there is none."""
+    def received_before(self, moment: float, now: float, after: int) -> int:
+        """The last entry of those behind `after` that were all received before a moment; `after` if there is none.
+
+        What a wrong clock dated behind `now` goes with its neighbours: it must not hold up all others.
+        """
         found = self._sql.execute(
-            "SELECT max(sequence) FROM entries WHERE sequence > ? AND received < ?", (after, moment)
+            "SELECT sequence FROM entries WHERE sequence > ? AND received BETWEEN ? AND ? ORDER BY sequence LIMIT 1",
+            (after, moment, now),
         ).get
-        return after if found is None else int(found)
+        return max(after, self.last if found is None else int(found) - 1)
 
     def event_entries(self, first: int, last: int) -> list[tuple[int, int]]:
         """Sequences and sizes of the entries of events in a stretch."""

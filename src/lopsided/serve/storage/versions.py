@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from lopsided.serve.messages import Version
 from lopsided.serve.storage.disk import Disk
 
 _ENDING = ".lopsided"
+_SNAPSHOT = re.compile(r"[0-9]{20}\.lopsided")
 _KEPT = 2  # snapshots: the latest, and one more for the case that it cannot be read
 
 
@@ -24,12 +26,22 @@ class Versions:
     def save(self, position: int, content: bytes) -> None:
         """A snapshot; older ones but one are removed."""
         self._disk.write(self._snapshots / f"{position:020d}{_ENDING}", content)
-        for name in self._disk.names(self._snapshots)[:-_KEPT]:
+        for name in self._names()[:-_KEPT]:
             self._disk.remove(self._snapshots / name)
+
+    def _names(self) -> list[str]:
+        """Snapshots, the oldest first; what else somebody has put there is left alone."""
+        return [name for name in self._disk.names(self._snapshots) if _SNAPSHOT.fullmatch(name)]
 
     def snapshots(self) -> list[Path]:
         """The latest first."""
-        return [self._snapshots / name for name in reversed(self._disk.names(self._snapshots))]
+        return [self._snapshots / name for name in reversed(self._names())]
+
+    @property
+    def oldest_position(self) -> int:
+        """What the older one of the snapshots has learned; 0 while there is only one, which might be unreadable."""
+        names = self._names()
+        return int(names[-_KEPT].removesuffix(_ENDING)) if len(names) >= _KEPT else 0
 
     def read(self, path: Path) -> bytes:
         """What a snapshot holds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from datetime import date
 from typing import Any, TypeVar
@@ -31,7 +32,7 @@ async def healthy(request: Request) -> Response:
 async def ready(request: Request) -> Response:
     """All models are open and can write."""
     house = house_of(request)
-    broken = [name for name in house.names if house.model(name).failure is not None]
+    broken = [*house.broken, *(name for name in house.names if house.model(name).failure is not None)]
     if not house.is_ready or broken:
         return problem(
             f"Not ready: {', '.join(broken) + ' cannot write' if broken else 'models are being opened'}.", 503
@@ -118,7 +119,7 @@ async def _states(request: Request, model: RunningModel) -> AsyncIterator[bytes]
 
 def _limit(request: Request) -> int:
     text = request.query_params.get("limit", "100")
-    if not text.isdigit() or not 1 <= int(text[:9]) <= 1000:
+    if not re.fullmatch("[0-9]{1,4}", text) or not 1 <= int(text) <= 1000:
         raise ParameterError(f"The limit must be a number from 1 to 1000. Got {text[:20]!r}.")
     return int(text)
 

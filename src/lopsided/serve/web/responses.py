@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from lopsided.constraints import ParameterError
 from lopsided.serve.house import ExistsError, House, UnknownModelError
 from lopsided.serve.messages import Problem
-from lopsided.serve.replies import RepeatedTooSoonError
+from lopsided.serve.replying import RepeatedTooSoonError
 from lopsided.serve.running import BusyError, RunningModel, UnavailableError
 from lopsided.serve.web.door import MalformedError
 
@@ -76,7 +77,7 @@ async def body_of(request: Request) -> bytes:
     """The body of a request, up to the limit."""
     limit = request.app.state.largest_body
     length = request.headers.get("content-length")
-    if length is not None and (not length.isdigit() or int(length) > limit):
+    if length is not None and (not re.fullmatch("[0-9]{1,19}", length) or int(length) > limit):
         raise TooLargeError(f"The body of a request must have at most {limit:,} bytes. Got {length[:20]}.")
     pieces, size = [], 0
     async for piece in request.stream():

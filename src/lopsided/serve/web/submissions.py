@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 
 import msgspec
@@ -23,9 +24,9 @@ _STATUS = {"parked": 202, "conflict": 409}
 
 async def events(request: Request) -> Response:
     """Score one event or many."""
-    model, kind = model_of(request), _kind_of(request)
-    asked, is_one = events_of(await body_of(request), kind, model, house_of(request).now())
-    asked.key = _key_of(request)
+    model, kind, body = model_of(request), _kind_of(request), await body_of(request)
+    asked, is_one = events_of(body, kind, model, house_of(request).now())
+    asked.key = _key_of(request, body)
     await answered(model, asked)
     if asked.replayed is not None:
         asked.answers = msgspec.json.decode(asked.replayed, type=EventAnswers).answers
@@ -34,9 +35,9 @@ async def events(request: Request) -> Response:
 
 async def labels(request: Request) -> Response:
     """Take one label or many."""
-    model, kind = model_of(request), _kind_of(request)
-    asked, is_one = labels_of_request(await body_of(request), kind, model, house_of(request).now())
-    asked.key = _key_of(request)
+    model, kind, body = model_of(request), _kind_of(request), await body_of(request)
+    asked, is_one = labels_of_request(body, kind, model, house_of(request).now())
+    asked.key = _key_of(request, body)
     await answered(model, asked)
     if asked.replayed is not None:
         asked.outcomes = msgspec.json.decode(asked.replayed, type=LabelOutcomes).outcomes
@@ -76,10 +77,11 @@ def _kind_of(request: Request) -> str:
     return kind
 
 
-def _key_of(request: Request) -> str | None:
+def _key_of(request: Request, body: bytes) -> str | None:
+    """By which the same request is known again; another request under the same key is another request."""
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise ParameterError("The Idempotency-Key must be 1 to 200 visible ASCII characters. Got another.")
-    return f"{request.url.path} {key}"
+    return f"{request.url.path} {key} {hashlib.blake2b(body, digest_size=16).hexdigest()}"

@@ -1,0 +1,183 @@
+"""What clients were told, and what must be true of a log because of it, worked out entry by entry, plainly."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from lopsided.serve import entries as log
+from lopsided.serve.folding import Fold
+from lopsided.serve.messages import EventAnswers, LabelOutcomes
+from lopsided.serve.requests import Change, NewEvents, NewLabels
+from lopsided.serve.running import entries_of, recovered
+from lopsided.serve.storage.log import LogReader
+
+
+@dataclass
+class Told:
+    """All that was acknowledged, and all entries that were given to the disk."""
+
+    is_made: bool = False
+    events: dict = field(default_factory=dict)  # answers by id
+    labels: list = field(default_factory=list)  # id, sign, outcome, sequence
+    changes: list = field(default_factory=list)  # sequences
+    replies: dict = field(default_factory=dict)  # by key
+    written: dict = field(default_factory=dict)  # bytes by sequence, acknowledged or not
+
+    def take(self, asked) -> None:
+        """An answer that has come."""
+        if isinstance(asked, NewEvents):
+            for answer in asked.answers:
+                self._take_answer(answer)
+        elif isinstance(asked, NewLabels):
+            for outcome, sign in zip(asked.outcomes, asked.signs, strict=True):
+                self.labels.append((outcome.id, sign, outcome.outcome, outcome.sequence))
+        elif isinstance(asked, Change):
+            self.changes.append(asked.sequence)
+
+    def take_replayed(self, asked) -> None:
+        """An answer that was given before, perhaps to nobody."""
+        if isinstance(asked, NewEvents):
+            asked.answers = msgspec.json.decode(asked.replayed, type=EventAnswers).answers
+        else:
+            asked.outcomes = msgspec.json.decode(asked.replayed, type=LabelOutcomes).outcomes
+        self.take(asked)
+
+    def _take_answer(self, answer) -> None:
+        plain = msgspec.structs.replace(answer, duplicate=False)
+        assert self.events.setdefault(answer.id, plain) == plain, "another answer to the same id"
+
+
+class Walk:
+    """A log from its beginning to its end: events, labels, alerts, parked labels."""
+
+    def __init__(self, entries) -> None:
+        self.places, self.fates, self.parked, self.alerts = {}, {}, {}, {}
+        self.labelled_at = {}  # (place, sign) -> sequences
+        self.n_events = 0
+        self.expired_until = 0
+        for sequence, entry in entries:
+            self._walk(sequence, entry)
+
+    def _walk(self, sequence, entry) -> None:
+        match entry:
+            case log.Events():
+                for number, name in enumerate(entry.ids):
+                    assert name not in self.places, f"event {name} is in the log twice"
+                    place = log.place_of(sequence, number)
+                    self.places[name] = place
+                    self.parked.pop(name, None)
+                    self.n_events += 1
+                    if entry.flags[number]:
+                        self.alerts[place] = entry.flags[number]
+            case log.Labels():
+                for place, sign, correct in zip(entry.places, entry.signs, entry.corrects, strict=True):
+                    assert (place in self.fates) == correct, "a label is learned twice"
+                    assert self.fates.get(place) != sign, "a label is learned twice"
+                    self.fates[place] = sign
+                    self.labelled_at.setdefault((place, sign), []).append(sequence)
+            case log.Parked():
+                self.parked |= dict(zip(entry.ids, entry.signs, strict=True))
+            case log.Expired():
+                assert not set(entry.places) & set(self.fates), "an event with a label has expired"
+                assert all(entry.first <= log.entry_and_number(place)[0] <= entry.last for place in entry.places)
+                assert entry.first > self.expired_until
+                self.expired_until = entry.last
+                if entry.as_negative:
+                    self.fates |= dict.fromkeys(entry.places, -1)
+
+
+class FromTheStart(LogReader):
+    """Entries from memory: what was forgotten on the disk too."""
+
+    def __init__(self, entries, identity) -> None:
+        self._entries, self._identity = entries, identity
+
+    def after(self, sequence, *, events, limit=256):
+        wanted = [found for found in self._entries if found > sequence]
+        for found in wanted:
+            if events or not isinstance(self._entries[found], log.Events):
+                yield found, self._entries[found]
+
+    def events_at(self, sequence):
+        return self._entries.get(sequence)
+
+    def fact(self, name):
+        return self._identity
+
+
+class Shelf:
+    """Versions in memory."""
+
+    def __init__(self) -> None:
+        self._kept = {}
+
+    def keep(self, name, sequence, content):
+        self._kept[name] = content
+
+    def content(self, name):
+        return self._kept[name]
+
+
+def check(life, *, opened_again: bool = False) -> None:
+    """Compare what is on the disk with what clients were told, and models with what the entries make of them."""
+    model, told = life.model, life.told
+    reader = model.reader
+    found = dict(entries_of(reader))
+    last = model.written
+    # What was written is there, as it was written; only the unacknowledged end may be missing, and old events.
+    for sequence, entry in found.items():
+        assert told.written.setdefault(sequence, log.packed(entry)) == log.packed(entry)
+    for sequence in [late for late in told.written if late > last]:
+        del told.written[sequence]
+    history = {sequence: log.unpacked(told.written[sequence]) for sequence in sorted(told.written)}
+    assert list(history) == list(range(1, last + 1)), "there is a gap in the log"
+    missing = [sequence for sequence in history if sequence not in found]
+    assert life.retention is not None or not missing
+    assert all(isinstance(history[sequence], log.Events) for sequence in missing)
+    forgotten = max(missing, default=0)
+    walk = Walk(history.items())
+
+    # What was acknowledged is there, once.
+    for name, answer in told.events.items():
+        place = walk.places[name]
+        sequence, number = log.entry_and_number(place)
+        entry = history[sequence]
+        assert answer == model.sequencer.answer_of(entry, number, sequence)
+        if sequence > forgotten:
+            assert model.sequencer.ids.find([name]) == [place]
+    for name, sign, outcome, sequence in told.labels:
+        if outcome in ("learned", "corrected"):
+            assert sequence in walk.labelled_at[walk.places[name], sign]
+        elif outcome == "parked":
+            assert any(isinstance(entry, log.Parked) and name in entry.ids for entry in history.values())
+    assert all(sequence in history for sequence in told.changes)
+
+    # What is looked up agrees with the entries.
+    sql = reader._sql
+    first = log.place_of(forgotten + 1, 0)
+    assert dict(sql.execute("SELECT place, sign FROM labels")) == _from(walk.fates, first)
+    assert dict(sql.execute("SELECT place, flags FROM alerts")) == _from(walk.alerts, first)
+    parked = {name: sign for name, (sign, _) in reader.all_parked().items()}
+    assert parked.items() <= walk.parked.items()
+    assert int(reader.fact("events") or 0) == walk.n_events
+    for name in set(walk.parked) - set(parked):  # given up, because it had waited too long
+        assert name not in walk.places
+
+    # The model is what the entries make of it.
+    memory = FromTheStart(history, reader.fact("identity"))
+    fresh = Fold(memory, Shelf())
+    while fresh.catch_up():
+        pass
+    live = model._fold
+    while live.catch_up():
+        pass
+    assert live.position == fresh.position
+    content = fresh.to_bytes()
+    assert live.to_bytes() == content, "the model is not what a replay from the start gives"
+    if opened_again:
+        again = recovered(model._folder, model._disk, reader)
+        assert again.to_bytes() == content, "the model is not what a replay from the start gives"
+
+
+def _from(table, first):
+    return {place: value for place, value in table.items() if place >= first}

@@ -1,0 +1,229 @@
+"""Requests that no client should send: refused with a sentence, never with a 500, and the model stays what it was."""
+
+import io
+import random
+import re
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from lopsided.serve import messages as said
+from lopsided.serve.folding import Fold
+from lopsided.serve.running import recovered
+from lopsided.serve.storage.versions import Versions
+from lopsided.serve.web.door import ARROW, JSON, NDJSON
+from lopsided.serve.web.openapi import document
+from lopsided.serve.web.routes import ROUTES
+from serve.asking import Service
+
+MODELS = {
+    "m": {"learner": "onlineperceptron"},
+    "k": {"learner": "onlineperceptron", "keys": ["card"], "time": "when", "value": "a"},
+    "n": {"learner": "onlineperceptron", "labels": ["good", "bad"], "positive": "bad", "decision": {"alerts": "3/day"}},
+}
+WEIRD = (
+    None, True, -1, 0, 1, 2**63, -(2**70), 10**400, 1e308, -0.0, 5e-324, "", " ", "../../etc/passwd", "a" * 300, "\x00",
+    "NaN", "é\u202e", [], {}, [[]], {"a": {"b": 1}}, "1e999", [0] * 50, "2026-13-45", "0001-01-01T00:00:00+23:59",
+)  # fmt: skip
+NAMES = ("..", "%2e%2e", "M", "m/..", "a" * 65, "é", "-x", ".", "m ", "con", "m\x00", "nobody", "\udc80")
+RAW = (
+    b"", b"{", b"[", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 5000, b'{"columns":' * 3000, b"NaN", b"1e999", b"\x00" * 9,
+    b'{"columns": {"a": NaN}}', b'{"columns": {"a": 1e999}}', b'{"columns": {"a": 1}} trailing', b'"text"', b"-",
+    b'{"columns": {"a": 1, "a": 2}, "id": "twice"}', b'{"id": "\\ud800", "columns": {"a": 1}}', b'{"columns":{"a":[1]}}',
+    b'{"columns": {"a": ' + b"9" * 400 + b"}}", b'{"columns": {"' + b"x" * 11000 + b'": 1}}', b"\n\n\n", b'{"a":1}\n{',
+)  # fmt: skip
+TYPES = (JSON, NDJSON, ARROW, "text/plain", "application/json; charset=utf-16", "", "/", "multipart/form-data")
+
+
+@pytest.fixture
+def service(tmp_path):
+    with Service(tmp_path / "data") as service:
+        for name, settings in MODELS.items():
+            assert service.ask("PUT", f"/models/{name}", settings).status == 201
+        draw = random.Random(0)
+        for name in ("m", "k"):
+            events = [_event(draw, name, id=f"e{k}", label=k % 3 == 0) for k in range(20)]
+            assert service.ask("POST", f"/models/{name}/events", events).status == 200
+        yield service
+
+
+def _event(draw, name="m", **more):
+    columns = {"a": draw.gauss(0, 1), "b": draw.choice(("x", "y"))}
+    if name == "k":
+        columns |= {"card": f"c{draw.randint(0, 3)}", "when": 1.7e9 + draw.randint(0, 9999)}
+    if "label" in more:
+        more["label"] = int(more["label"])
+    return {"columns": columns, **more}
+
+
+def _valid(draw, route, name):
+    """A body that the route would take."""
+    match route.path.rpartition("/")[2]:
+        case "events":
+            events = [_event(draw, name) for _ in range(draw.randint(1, 3))]
+            return events if draw.random() < 0.5 else events[0]
+        case "labels":
+            return {"id": f"e{draw.randint(0, 30)}", "label": draw.choice((0, 1)), "correct": draw.random() < 0.3}
+        case "decision":
+            return {"threshold": draw.choice(("f1", 0.3))} if draw.random() < 0.5 else {"alerts": "5/day"}
+        case "challenger":
+            return {"learner": "onlineperceptron"}
+        case "versions" | "rollback":
+            return {"name": f"v{draw.randint(0, 5)}"}
+        case "infer":
+            tensors = [{"name": "a", "shape": [1], "datatype": "FP64", "data": [0.5]}]
+            return {"inputs": [*tensors, {"name": "b", "shape": [1], "datatype": "BYTES", "data": ["x"]}]}
+        case _:
+            return dict(MODELS.get(name, {}))
+
+
+def _spoiled(draw, value):
+    """The same with something in it that does not belong there."""
+    if isinstance(value, dict) and value and draw.random() < 0.8:
+        name = draw.choice(list(value))
+        kind = draw.random()
+        if kind < 0.15:
+            return {key: part for key, part in value.items() if key != name}
+        if kind < 0.25:
+            return value | {draw.choice(("extra", "", "id", "ü" * 20, "time", "label")): draw.choice(WEIRD)}
+        return value | {name: _spoiled(draw, value[name])}
+    if isinstance(value, list) and value and draw.random() < 0.8:
+        at = draw.randrange(len(value))
+        return [*value[:at], _spoiled(draw, value[at]), *value[at + 1 :]]
+    return draw.choice(WEIRD)
+
+
+def _arrow(draw):
+    columns = {
+        "a": draw.choice(([1.0, None], ["x", "y"], [b"\xff", b""], [[1], [2]], [float("nan"), 1e300])),
+        draw.choice(("id", "time", "label", "b")): draw.choice((["p", "q"], [1, 2], [None, None], [b"\xff", b"x"])),
+    }
+    sink = io.BytesIO()
+    table = pa.table(columns)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    content = bytearray(sink.getvalue())
+    for _ in range(draw.choice((0, 0, 1, 5))):
+        content[draw.randrange(len(content))] = draw.randrange(256)
+    return bytes(content[: draw.choice((len(content), len(content) // 2))])
+
+
+def _body(draw, route, name):
+    """Bytes and their type."""
+    kind = draw.random()
+    if kind < 0.2:
+        return draw.choice(RAW), draw.choice(TYPES)
+    if kind < 0.25:
+        return draw.randbytes(draw.randint(0, 60)), draw.choice(TYPES)
+    if kind < 0.35 and route.path.endswith("events"):
+        return _arrow(draw), ARROW
+    value = _valid(draw, route, name)
+    for _ in range(draw.choice((0, 1, 1, 2))):
+        value = _spoiled(draw, value)
+    content = _encoded(value)
+    if draw.random() < 0.1:
+        content = content[: draw.randint(0, len(content))]
+    return content, NDJSON if draw.random() < 0.1 else JSON if draw.random() < 0.95 else draw.choice(TYPES)
+
+
+def _encoded(value):
+    import json
+
+    return json.dumps(value).encode()
+
+
+def _request(draw):
+    route = draw.choice(ROUTES)
+    if route.path.endswith("stream"):
+        route = ROUTES[6]
+    name = draw.choice(NAMES) if draw.random() < 0.1 else draw.choice(list(MODELS))
+    if route.method == "PUT" and route.path.endswith("{name}") and name not in MODELS:
+        name = draw.choice(NAMES[:9])
+    path = route.path.replace("{name}", name).replace(
+        "{id}", draw.choice(("e1", "nobody", "..", "é", "a/b", "x" * 999))
+    )
+    body, kind = _body(draw, route, name) if route.takes is not None or draw.random() < 0.1 else (b"", JSON)
+    headers = [("content-type", kind)]
+    if draw.random() < 0.1:
+        headers.append(("idempotency-key", draw.choice((b"", b"\xff\xfe", b"k" * 201, b"fine", b"a b", b"k" * 200))))
+    if draw.random() < 0.1:
+        headers.append(draw.choice((("content-length", "-1"), ("content-length", "1e9"), ("content-length", "99999999999"),
+            ("content-length", b"\xb2"), ("origin", "http://elsewhere"), ("authorization", b"Bearer \xff"), ("accept", "\x7f"),
+        )))  # fmt: skip
+    query = draw.choice((b"", b"limit=0", b"limit=-1", b"limit=%FF", b"day=2026-02-30", b"day=%00", b"limit=" + b"9" * 99,
+                         b"day=0001-01-01", b"day=9999-12-31", b"limit=5", b"limit=%C2%B2"))  # fmt: skip
+    method = route.method if draw.random() < 0.97 else draw.choice(("PATCH", "OPTIONS", "DELETE", "BREW"))
+    return route, method, path, body, headers, query
+
+
+def _check(route, method, answer, documented):
+    assert answer.status < 500 or (answer.status == 503 and route.path.endswith("ready")), answer.body
+    if answer.status >= 400 and not (answer.status == 409 and route.path.endswith("/labels")):
+        problem = msgspec.json.decode(answer.body, type=said.Problem)
+        assert len(problem.error) > 20 and problem.error.rstrip("…").endswith((".", ")"))
+    if method != route.method or answer.status in (404, 405):
+        return
+    assert str(answer.status) in documented[route.path][route.method.lower()]["responses"]
+    if answer.status < 300 and route.gives is not None:
+        kinds = route.gives if isinstance(route.gives, tuple) else (route.gives,)
+        found = msgspec.json.decode(answer.body)
+        assert any(_fits(found, kind) for kind in kinds)
+
+
+def _fits(found, kind):
+    try:
+        msgspec.convert(found, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _bombard(service, seed, n):
+    draw, documented = random.Random(seed), document()["paths"]
+    models = [service.house.model(name) for name in MODELS]
+    statuses = set()
+    for k in range(n):
+        route, method, path, body, headers, query = _request(draw)
+        before = [model.written for model in models]
+        try:
+            answer = service.ask(method, path, body, headers, query)
+            _check(route, method, answer, documented)
+            if answer.status >= 400:
+                assert [model.written for model in models] == before, "a refused request has changed a model"
+            assert all(model.failure is None for model in models), [model.failure for model in models]
+        except Exception as error:
+            error.add_note(f"request {k} of seed {seed}: {method} {path!r} {headers} {query!r} {body[:300]!r}")
+            raise
+        statuses.add(answer.status)
+    assert {200, 202, 400, 404, 405, 409, 413, 422} <= statuses
+    assert service.house.names == sorted(MODELS)
+    for model in models:
+        _check_model(model)
+
+
+def _check_model(model):
+    """The model is what the log says, and it can be opened."""
+    again = recovered(model._folder, model._disk, model.reader)
+    fresh = Fold(model.reader, Versions(model._folder, model._disk))
+    while fresh.catch_up():
+        pass
+    assert again.to_bytes() == fresh.to_bytes()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_malformed_requests_change_nothing(service, seed):
+    _bombard(service, seed, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_ten_thousand_malformed_requests_change_nothing(service, seed):
+    _bombard(service, seed, 1000)
+
+
+def test_every_path_of_the_document_is_one_that_is_served():
+    described = {(path, method.upper()) for path, methods in document()["paths"].items() for method in methods}
+    assert described == {(route.path, route.method) for route in ROUTES}
+    operations = [operation for methods in document()["paths"].values() for operation in methods.values()]
+    assert all(re.fullmatch(r"[a-z0-9_]+", operation["operationId"]) for operation in operations)
