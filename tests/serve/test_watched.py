@@ -138,7 +138,7 @@ def test_labels_of_first_events_and_later_ones_are_learned_together(client):
     posted(client, "/models/keyed/events", events[:200])  # they tell what the columns are
     wait_until(lambda: client.get("/models/keyed").json()["status"] == "live")
     posted(client, "/models/keyed/events", events[200:])  # these are seen with their history
-    mixed = [0, 1, 239, 2, 238, 3]
+    mixed = [239, 0, 1, 238, 2, 3]
     posted(client, "/models/keyed/labels", [{"id": f"{k}", "label": k % 2} for k in mixed])
     wait_until(lambda: client.get("/models/keyed").json()["champion"]["rows"] == len(mixed))
     assert client.get("/readyz").status_code == 200

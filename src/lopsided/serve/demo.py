@@ -45,8 +45,7 @@ _DAY = 86_400.0
 _AHEAD = 14  # days before the present one
 _HURRY, _BATCH = 2_500.0, 100  # payments a second while it hurries, and at a time
 _MOST_BEHIND = 40  # entries that what answers may be behind, while it hurries
-_PATIENCE = 0.3  # seconds, if it is
-_TICK = 0.05
+_PATIENCE, _TICK = 0.5, 0.05  # seconds
 _SLOW = 20.0  # payments a second, while the learner is being compiled
 _NEVER, _INVESTIGATED = 0.02, 0.8  # share of payments whose label never comes; of alerts that are looked at at once
 _REFUND, _REPORTED = 7.0, 2.5  # days until a payment counts as honest; mean of days until a fraud is reported
@@ -88,16 +87,20 @@ class Replay:
         self._present = float(np.floor(self._house.now() / _DAY) * _DAY)
         payments = self._payments()
         while not self._stopping.is_set():
-            model = self._house.model(NAME)
-            is_compiling = model.schema is not None and model.view.champion is None
-            is_late = not is_compiling and (model.recent.clock or 0.0) < self._present
-            n = _BATCH if is_late else max(1, round((_SLOW if is_compiling else self._pace) * _TICK))
             began = time.monotonic()
+            n, seconds = self._next_step(self._house.model(NAME))
             self._submit([next(payments) for _ in range(n)])
-            tick = _BATCH / _HURRY if is_late else _TICK
-            self._stopping.wait(max(0.0, tick - (time.monotonic() - began)))
-            if is_late and model.written - model.view.position > _MOST_BEHIND:
-                self._stopping.wait(_PATIENCE)
+            self._stopping.wait(max(0.0, seconds - (time.monotonic() - began)))
+
+    def _next_step(self, model: RunningModel) -> tuple[int, float]:
+        """How many payments come next, and how long that should take."""
+        if model.schema is not None and model.view.champion is None:  # it is being compiled
+            return max(1, round(_SLOW * _TICK)), _TICK
+        if (model.recent.clock or 0.0) >= self._present:
+            return max(1, round(self._pace * _TICK)), _TICK
+        if model.written - model.view.position > _MOST_BEHIND:  # payments must not run away from what is learned
+            return 1, _PATIENCE
+        return _BATCH, _BATCH / _HURRY
 
     def _payments(self) -> Iterator[tuple[dict[str, Any], bool]]:
         """Payments without end, and whether they are frauds; each season has cards and terminals of its own."""
