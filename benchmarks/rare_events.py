@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from lopsided.datasets import overlapping
 from lopsided.evaluate import RunLog
 from pages import write_measured
-from rare_contestants import EVERYBODY, OURS, contestant, exists
+from rare_contestants import EVERYBODY, KNOWS, OURS, contestant, exists
 from rare_sections import Section, sections
 from rare_tables import page
 
@@ -48,7 +48,7 @@ def fill(section: Section, log: RunLog, chosen: list[str]) -> None:
         contestant(name, 0).progressive_scores(first.X, first.y, classes=[0, 1])  # what compiles does so now
     for k, (kind, name, run) in enumerate(cells, start=1):
         began = time.monotonic()
-        measures = section.play(kind, name, run)
+        measures = {key: round(value, 4) for key, value in section.play(kind, name, run).items()}
         log.add([{"table": section.name, "set": kind, "method": name, "run": run, "measures": measures}])
         shown = ", ".join(f"{key} {value:.3f}" for key, value in measures.items() if key in ("auc", "ap", "best"))
         cost = f"{measures['us']:.0f} us a row, " if "us" in measures else ""
@@ -66,7 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     known = sections()
     names = list(known) if arguments.sections is None else [n for n in arguments.sections.split(",") if n != "none"]
-    chosen = list(OURS) + EVERYBODY if arguments.methods is None else arguments.methods.split(";")
+    chosen = [*OURS, *EVERYBODY, KNOWS] if arguments.methods is None else arguments.methods.split(";")
     log = RunLog(arguments.log)
     if arguments.again:
         again = set(arguments.again.split(";"))

@@ -52,6 +52,11 @@ def blocks_of_time(times: np.ndarray, length: float, delay: float) -> Iterator[t
         known = due
 
 
+def scores_of(learner: Any, X: np.ndarray) -> np.ndarray:
+    """What rows are ranked by: not shifted by a threshold that moves from day to day."""
+    return np.asarray((learner.raw_scores if hasattr(learner, "raw_scores") else learner.decision_function)(X))
+
+
 class Late(NamedTuple):
     """Scores of rows whose labels came late, those of the parts of a blend, and microseconds a row."""
 
@@ -79,7 +84,7 @@ def late(
                 next_fit = begin + refit_every
         middle = time.process_time()
         if known.stop and own.stop > own.start:
-            scores[own] = learner.decision_function(stream.X[own])
+            scores[own] = scores_of(learner, stream.X[own])
         learning += middle - began
         scoring += time.process_time() - middle
         if known.stop and own.stop > own.start:
@@ -135,7 +140,7 @@ def recovery(learner: Any, change: Change) -> Measures:
             regained = float(part.stop - change.new.start)
     found, labels = np.concatenate(scores), y[change.new]
     measured = areas(labels, found) | areas(labels[-_LAST:], found[-_LAST:], " last")
-    return measured | {"before": before, "fell to": after, "regained": regained}
+    return measured | {"before": before, "fell to": after, "regained": regained, "rows after": never}
 
 
 def _thinned(stream: Dataset, part: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lopsided.evaluate import RunLog, compare_across_sets
-from rare_contestants import NEW
+from rare_contestants import NEVER, NEW, PARTS
 from rare_sections import Section
 
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
@@ -39,21 +39,28 @@ def page(log: RunLog, known: Mapping[str, Section]) -> str:
         "one-percent",
         "flights",
         "drift",
+        "drift-short",
         "series",
         "survey",
+        "more",
     ]
     made = []
     for name in (name for name in order if name in known):
         section, means = known[name], means_of(log, known[name])
         if means:
-            lines = _changes(section, means) if name == "drift" else _table(section, means)
+            lines = _changes(section, means) if name.startswith("drift") else _table(section, means)
             made.append(f"### {section.title}\n\n{section.text}\n\n" + "\n".join(lines))
-    parts = _parts([(section, means_of(log, section)) for section in known.values()])
-    return "\n\n".join(made + ([f"### The blend and its parts\n\n{parts}"] if parts else []))
+    found = [(section, means_of(log, section)) for section in known.values()]
+    for title, lines in (
+        ("The blend and its parts", _parts(found)),
+        ("What watching for drift costs", _watching(found)),
+    ):
+        made += [f"### {title}\n\n" + "\n".join(lines)] if lines else []
+    return "\n\n".join(made)
 
 
 def _cell(measures: Mapping[str, float] | None, keys: tuple[str, ...]) -> str:
-    return "-" if measures is None else " / ".join(f"{measures[key]:.3f}".replace("0.", ".", 1) for key in keys)
+    return "-" if measures is None else " / ".join(_decimals(measures[key]) for key in keys)
 
 
 def _table(section: Section, means: Means) -> list[str]:
@@ -71,11 +78,12 @@ def _table(section: Section, means: Means) -> list[str]:
             columns.append((None, keys))
             heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
     ranked = section.averaged and len(kinds) > 1
-    everywhere = [name for name in section.runs if all(name in means[kind] for kind in kinds)]
+    shown = [name for name in section.runs if name != NEVER]  # which has a table of its own
+    everywhere = [name for name in shown if all(name in means[kind] for kind in kinds)]
     heads += ["rank by AUC", "rank by AP"] if ranked else []
     cells_of = [["", *heads, "us a row"]]
     ranks = [_ranks(means, kinds, everywhere, key) for key in section.measures[0][:2]] if ranked else []
-    for name in section.runs:
+    for name in shown:
         if not any(name in means[kind] for kind in kinds):
             continue
         cells = []
@@ -110,9 +118,13 @@ def _short(kind: str) -> str:
 def _changes(section: Section, means: Means) -> list[str]:
     """AUC before / of all rows after / of the last 5,000, and rows until half is regained."""
     kinds = [kind for kind in section.sets if kind in means]
+    is_long = any(own.get("rows after", 0.0) > 5_000 for kind in kinds for own in means[kind].values())
+    keys = ("before", "auc", "auc last") if is_long else ("before", "auc")
     lines = [
-        "AUC of rows held out before the change / of the rows after it / of the last 5,000 of them; rows until half of "
-        "the loss is regained. The rotating stream never stands still: AUC / AP of all rows.",
+        "AUC of rows held out before the change / of the rows after it"
+        + (" / of the last 5,000 of them" if is_long else "")
+        + "; rows until half of the loss is regained."
+        + (" The rotating stream never stands still: AUC / AP of all rows." if "rotating" in kinds else ""),
         "",
         f"| | {' | '.join(kinds)} |",
         "|---|" + "---|" * len(kinds),
@@ -126,28 +138,61 @@ def _changes(section: Section, means: Means) -> list[str]:
             if own is None or "regained" not in own:
                 cells.append(_cell(own, ("auc", "ap")))
                 continue
-            rows = "never" if own["regained"] >= 20_000 else f"{own['regained']:,.0f}"
-            cells.append(f"{_cell(own, ('before', 'auc', 'auc last'))}; {rows}")
+            rows = "never" if own["regained"] >= own["rows after"] else f"{own['regained']:,.0f}"
+            cells.append(f"{_cell(own, keys)}; {rows}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
 
-def _parts(found: list[tuple[Section, Means]]) -> str:
-    """Of every stream on which the parts were measured: the better part, the blend, the difference."""
+def _parts(found: list[tuple[Section, Means]]) -> list[str]:
+    """For every section, means over its streams: the blend, the part that is better on each, and the difference."""
     lines = []
     for section, means in found:
-        for kind, methods in means.items():
-            own = methods.get(NEW, {})
-            names = sorted({key.split(_PARTS, 1)[1] for key in own if key.startswith("auc" + _PARTS)})
-            if not names:
-                continue
+        measured = [methods[NEW] for methods in means.values() if f"auc{_PARTS}{PARTS[0]}" in methods.get(NEW, {})]
+        later = " from 60" if measured and "auc from 60" in measured[0] else None
+        for suffix in ("", later) if later else ("",) if measured else ():
             cells = []
-            for measure in ("auc", "ap"):
-                best = max(names, key=lambda name: own[f"{measure}{_PARTS}{name}"])
-                value = own[f"{measure}{_PARTS}{best}"]
-                cells.append(f"{own[measure]:.3f} | {value:.3f} ({best}) | {own[measure] - value:+.3f}")
-            lines.append(f"| {section.name}: {_short(kind)} | {' | '.join(cells)} |")
+            for measure in (f"auc{suffix}", f"ap{suffix}"):
+                own = np.array([one[measure] for one in measured])
+                parts = np.array([[one[f"{measure}{_PARTS}{part}"] for part in PARTS] for one in measured])
+                less = own - parts.max(axis=1)
+                by_part = " / ".join(_decimals(value) for value in parts.mean(axis=0))
+                worst = f" ({less.min():+.3f} at worst)" if less.size > 1 else ""
+                cells.append(f"{_decimals(own.mean())} | {by_part} | {less.mean():+.3f}{worst}")
+            name = section.title + (", from day 60" if suffix else "")
+            lines.append(f"| {name} | {len(measured)} | {' | '.join(cells)} |")
     if not lines:
-        return ""
-    heads = "| stream | AUC | better part | difference | AP | better part | difference |\n|---|---|---|---|---|---|---|"
-    return "\n".join([heads, *lines])
+        return []
+    text = (
+        "Means over streams: the answer; its ranker, trees and short memory alone, as they were in the same run; and "
+        "the answer less the part that is better on each stream."
+    )
+    heads = (
+        "| | streams | AUC | ranker / trees / short | less the better | AP | ranker / trees / short | less the better |"
+    )
+    return [text, "", heads, "|---" * 8 + "|", *lines]
+
+
+def _watching(found: list[tuple[Section, Means]]) -> list[str]:
+    """What `forget="auto"` loses where nothing changes."""
+    lines = []
+    for section, means in found:
+        both = [(methods[NEW], methods[NEVER]) for methods in means.values() if NEW in methods and NEVER in methods]
+        if not both:
+            continue
+        cells, keys = [], section.measures[0]
+        for key in keys[:2]:
+            watching, never = (np.array([pair[k][key] for pair in both]) for k in (0, 1))
+            worst = f" ({(watching - never).min():+.3f} at worst)" if len(both) > 1 else ""
+            less = f"{(watching - never).mean():+.4f}{worst}"
+            cells.append(f"{_decimals(watching.mean())} | {_decimals(never.mean())} | {less}")
+        lines.append(f"| {section.title} | {len(both)} | {' | '.join(cells)} |")
+    if not lines:
+        return []
+    text = 'On streams that do not change, `forget="auto"` beside `forget="never"`; means over streams.'
+    heads = "| | streams | AUC | never | difference | AP | never | difference |"
+    return [text, "", heads, "|---" * 8 + "|", *lines]
+
+
+def _decimals(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)

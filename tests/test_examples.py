@@ -20,6 +20,12 @@ EXAMPLES = {
         r"lopsided KOIL +0\.9\d\d +0\.[89]\d\d",
         r"GridSearchCV takes gamma=0\.\d+, AUROC 0\.9\d\d",
     ],
+    "service_client.py": [
+        r"a new payment: scored True",
+        r"and then: learned\nonce more: duplicate",
+        r"1201 events, 0 waiting",
+        r"ended with 0",
+    ],
     "resume_from_file.py": [r"saved    \d+ kB", r"resumed  AUROC 0\.9\d\d on 4,000 more rows", r"equal    True"],
 }
 

@@ -1,39 +1,55 @@
 """Fill the disk cache of compiled programs in two processes: else every worker of pytest would compile alone."""
 
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
 
 from lopsided.estimators import registry
 
-OTHERS = "everything that is no learner"
 
-
-def compile_module(module: str) -> None:
-    """Let the learners of a module do what tests make them do: batches and single examples, dense and sparse."""
-    if module == OTHERS:
-        compile_others()
-        return
+def compile_family(family: str) -> None:
+    """Let the learners of a family do what tests make them do: batches and single examples, dense and sparse."""
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(100, 3)), np.tile([0, 1], 50)
     for entry in registry.entries(is_learner=True, online=True, takes_tables=False):
-        for learner in entry.instances() if entry.module == module else []:
+        for learner in entry.instances() if entry.family == family else []:
             learner.progressive_scores(X, y)
             learner.learn_one(X[0], y[0])
             learner.score_one(X[0])
             if entry.claims("sparse", learner):
                 learner.decision_function(sp.csr_array(X))
+            if hasattr(learner, "part_scores"):
+                learner.part_scores(X)
 
 
-def compile_others() -> None:
-    """Tables, files, tuning and measures."""
+def compile_reading() -> None:
+    """Cells of files and tables, measures, and what keys did before: nothing that a learner has to do with."""
     import lopsided as lp
-    from lopsided.evaluate import tune
     from lopsided.streams.blocks import Block, record_ends
     from lopsided.streams.libsvm import read_block
+
+    read_block(Block("", 1, b"1 1:2\n"))
+    record_ends(b'"a",b\n', ",")
+    scores, y = np.random.default_rng(0).normal(size=20), np.tile([0, 1], 10)
+    for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
+        metric.update_many(y, scores)
+        _ = metric.value, metric.error_bound
+    table = {"card": list("ab" * 10), "when": list(range(20)), "amount": scores.tolist()}
+    histories = [lp.KeyedHistory(keys=["card"], time="when", value="amount", slots=64) for _ in range(2)]
+    for history in histories:
+        _, tokens = history.observe(table)
+        history.learn_labels(tokens, y)
+    histories[0].absorb(histories[1])
+
+
+def compile_tables() -> None:
+    """Tables in front of learners, and tuning."""
+    import lopsided as lp
+    from lopsided.evaluate import tune
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 3)), np.tile([0, 1], 10)
@@ -41,31 +57,25 @@ def compile_others() -> None:
     table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
     table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
     tune(lp.KOIL, [{}], np.tile(X, 6), y, np.tile([[0], [0], [1], [1]], (5, 1)))  # wide enough to look distances up
-    read_block(Block("", 1, b"1 1:2\n"))
-    record_ends(b'"a",b\n', ",")
-    for metric in (lp.metrics.AUROC(), lp.metrics.AUPRC(), lp.metrics.WindowedAUROC(9), lp.metrics.Confusion()):
-        metric.update_many(y, X[:, 0])
-        _ = metric.value, metric.error_bound
 
 
-def chains() -> list[list[list[str]]]:
-    """Modules to be compiled one after the other, chain beside chain; the second pair when the first is done.
+def chains() -> list[list[list[partial[None]]]]:
+    """What is compiled one after the other, chain beside chain, the longest first; then what is made of learners.
 
-    Modules of a family share most of what they compile, so two of them at once would both compile it. What is made of
-    other learners comes when those have been compiled.
+    Families of a chain share most of what they compile, so two of them at once would both compile it.
     """
-    modules = list(dict.fromkeys(entry.module for entry in registry.entries(is_learner=True)))
-    kernel = [module for module in modules if ".kernel." in module]
-    made_of_others = [module for module in modules if ".compose." in module]
-    return [
-        [kernel, [module for module in modules if module not in {*kernel, *made_of_others}]],
-        [made_of_others, [OTHERS]],
-    ]
+
+    def of(*families: str) -> list[partial[None]]:
+        return [partial(compile_family, family) for family in families]
+
+    apart = [of("kernel"), of("features", "rare"), of("linear", "bayesian"), [partial(compile_reading)]]
+    assert {*registry.FAMILIES} == {"kernel", "features", "rare", "linear", "bayesian", "compose"}
+    return [apart, [of("compose"), [partial(compile_tables)]]]
 
 
-def compile_chain(modules: list[str]) -> None:
-    for module in modules:
-        compile_module(module)
+def compile_chain(steps: list[partial[None]]) -> None:
+    for step in steps:
+        step()
 
 
 if __name__ == "__main__":

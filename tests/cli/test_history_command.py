@@ -73,7 +73,7 @@ def test_learn_keeps_the_history_and_score_reads_it(lopsided, tmp_path, payments
     facts = json.loads(done.stdout)
     total = sum(part["amount"] for part in facts["parts"]) + facts["rest"]["amount"]
     assert total - facts["threshold"] == pytest.approx(facts["score"], abs=1e-9)
-    assert "Got a model of HistoryPipeline" in refusal_of(lopsided("export", "whole", "-o", "model.onnx"))
+    assert "Got a model of TablePipeline" in refusal_of(lopsided("export", "whole", "-o", "model.onnx"))
 
 
 def test_keys_need_a_time(lopsided, tmp_path, payments):
@@ -81,3 +81,14 @@ def test_keys_need_a_time(lopsided, tmp_path, payments):
     assert "must come with --time" in refusal_of(lopsided("evaluate", path, "--key", "card"))
     said = refusal_of(lopsided("evaluate", path, "--value", "amount", "--time", "when"))
     assert "--value must come with --alerts, such as 100/day, or --key" in said
+
+
+def test_evaluate_says_which_columns_look_like_keys_and_what_to_add(lopsided, tmp_path, payments):
+    path = written(tmp_path / "all.csv", payments)
+    done = lopsided("evaluate", path, "--label", "fraud", "--learner", "koil")
+    assert done.returncode == 0, done.stderr
+    advice = "'card' looks like a key: to learn from what each did before, add --key card --time when --value amount"
+    assert advice in done.stderr
+    done = lopsided("evaluate", path, *KEYED)
+    assert "looks like a key" not in done.stderr
+    assert "card    key, its history is learned from" in done.stderr

@@ -85,6 +85,20 @@ def test_rows_without_a_label_are_scored_not_learned_counted_and_said(lopsided, 
     assert f"{n_blank} without a label" in lopsided("learn", "d.csv", "--output", "n").stdout
 
 
+def test_rows_without_a_label_are_written_with_their_scores(lopsided, blanks, tmp_path):
+    known = blanks[2]
+    for number, more in enumerate(((), ("--delay", 20))):
+        out = f"out{number}.csv"
+        done = lopsided("evaluate", "d.csv", "--learner", "opauc", *more, "-o", out, "--json")
+        assert done.returncode == 0, done.stderr
+        header, *lines = (tmp_path / out).read_text().splitlines()
+        scores = np.array([float(line.split(",")[3]) for line in lines])
+        positive = np.array([line.split(",")[2] == "bad" for line in lines])
+        assert header == "a,b,kind,score,probability,predicted" and scores.size == N
+        record = json.loads(done.stdout)["record"]
+        assert record["auroc"] == pytest.approx(lp.metrics.auroc(positive[known], scores[known]), abs=1e-12)
+
+
 def test_a_delay_does_not_make_blank_rows_wait(lopsided, blanks, tmp_path):
     known = blanks[2]
     done = lopsided("learn", "d.csv", "--learner", "opauc", "--delay", 20, "--output", "m", "--json")
@@ -142,3 +156,31 @@ def test_an_evaluation_keeps_its_threshold_from_rows_with_a_label(blanks, tmp_pa
 def test_a_wrong_word_for_blank_is_refused(tmp_path):
     with pytest.raises(ValueError, match="must be one of unknown, negative, error, got 'zero'"):
         lp.open_feed(tmp_path / "d.csv", blank="zero")
+
+
+def test_a_positive_label_that_never_comes_is_named(refused, tmp_path):
+    rows = "".join(f"{n % 7},{'fraud' if n % 6 == 0 else 'ok'}\n" for n in range(1_100))  # not all are looked at first
+    (tmp_path / "a.csv").write_text("amount,kind\n" + rows)
+    sentence = refused("evaluate", "a.csv", "--label", "kind", "--positive", "frud", "--learner", "opauc")
+    assert sentence.endswith("must hold two different labels, got one label: 'not frud' in 1100 rows.")
+
+
+def test_a_column_that_is_not_there_is_told_with_its_option(refused, tmp_path):
+    (tmp_path / "a.csv").write_text("amount,fraud\n" + "1,0\n2,1\n" * 60)
+    for option in ("--time", "--id", "--ignore"):
+        sentence = refused("evaluate", "a.csv", "--label", "fraud", option, "when", "--learner", "opauc")
+        assert sentence == f"The columns must be among amount, fraud, got 'when'; see {option}."
+
+
+def test_rows_without_a_label_are_written_with_their_own_scores(lopsided, tmp_path):
+    """They stand among others, which are judged."""
+    rows = "".join(f"{n},{n % 7 + 9 * (n % 6 == 0)},{'' if n % 3 == 1 else int(n % 6 == 0)}\n" for n in range(240))
+    (tmp_path / "a.csv").write_text("n_of_row,amount,fraud\n" + rows)
+    call = ("evaluate", "a.csv", "--label", "fraud", "--ignore", "n_of_row", "--learner", "opauc", "--scale", "none")
+    assert lopsided(*call, "--output", "scores.csv").returncode == 0
+    written = [line.split(",") for line in (tmp_path / "scores.csv").read_text().splitlines()[1:]]
+    assert [int(cells[0]) for cells in written] == list(range(240))
+    # OPAUC without an offset scores by one weight, which a row without a label leaves as it is.
+    for row, following in zip(written[1::3], written[2::3], strict=True):
+        weights = [float(cells[3]) / max(float(cells[1]), 1e-9) for cells in (row, following) if float(cells[1])]
+        assert max(weights, default=0.0) == pytest.approx(min(weights, default=0.0))

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import lopsided as lp
+from cli.processes import forked
 from lopsided.estimators.state.files import load_attached
 
 ROWS = 60_000
@@ -50,22 +51,17 @@ def write(folder, kind, n_rows=ROWS):
     return path
 
 
-def command(*arguments):
-    return [sys.executable, "-m", "lopsided", *map(str, arguments)]
-
-
 def interrupted(folder, number, *arguments, stdin=None, model="m"):
     """Run a command as a process of its own, send it a signal after its first checkpoint, and return how it ended."""
-    process = subprocess.Popen(
-        command(*arguments), cwd=folder, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = forked(folder, *arguments, stdin=stdin)
     deadline = time.monotonic() + 100
-    while not (folder / model).exists() and process.poll() is None and time.monotonic() < deadline:
+    while not (folder / model).exists() and process.is_alive() and time.monotonic() < deadline:
         time.sleep(0.002)
-    process.send_signal(number)
-    _, words = process.communicate(timeout=100)
-    assert process.returncode in (128 + number, -number), words
-    return process.returncode, words
+    os.kill(process.pid, number)
+    process.join(100)
+    words = (folder / "said").read_text()
+    assert process.exitcode in (128 + number, -number), words
+    return process.exitcode, words
 
 
 def bits(path):
@@ -117,9 +113,9 @@ def test_a_signal_loses_nothing_and_repeats_nothing(lopsided, tmp_path, name):
 def test_standard_input(lopsided, tmp_path, monkeypatch):
     path = write(tmp_path, "csv")
     arguments = ("learn", "-", *TABLE, *OPTIONS, "-o", "m")
-    with path.open("rb") as file, subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE) as cat:
-        interrupted(tmp_path, signal.SIGINT, *arguments, stdin=cat.stdout)
-        cat.stdout.close()
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["sh", "-c", f"cat {path} > {tmp_path / 'pipe'}"], stderr=subprocess.DEVNULL):
+        interrupted(tmp_path, signal.SIGINT, *arguments, stdin=tmp_path / "pipe")
     before = seen(tmp_path / "m")
     with path.open() as file, monkeypatch.context() as patch:
         patch.setattr(sys, "stdin", file)

@@ -1,5 +1,6 @@
 """The disk cache of compiled code: used by a second process, and never stale."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import lopsided.core
+from lopsided.core.arithmetic import compiled
 from lopsided.core.arithmetic.compiled import bound
 from lopsided.core.geometry.points import first_beyond
 from lopsided.core.pairwise.koil import run
@@ -40,8 +42,19 @@ def test_a_change_beside_compiled_code_outside_of_the_core_makes_the_cache_stale
     assert _stamped_by(svmlight.read_rows) == _stamped_by(run) | beside
 
 
+def test_a_fresh_copy_of_the_same_sources_keeps_the_cache(tmp_path):
+    own = Path(lopsided.core.__file__)
+    copy = tmp_path / "copy.py"
+    copy.write_bytes(own.read_bytes())
+    os.utime(copy, (0, 0))
+    assert compiled._digest(copy) == compiled._digest(own)
+    other = tmp_path / "other.py"
+    other.write_bytes(own.read_bytes().swapcase())
+    assert compiled._digest(other) != compiled._digest(own)
+
+
 def _stamped_by(function):
-    return {name for name, _, _ in function._cache._cache_file._source_stamp}
+    return {name for name, _ in function._cache._cache_file._source_stamp}
 
 
 def test_one_specialisation_serves_dense_sparse_and_single_rows():

@@ -54,6 +54,21 @@ def test_a_row_is_encoded_as_a_table_is():
         np.testing.assert_array_equal(result, expected[t])
 
 
+def test_rows_as_mappings_are_encoded_as_a_table_is():
+    encoder = TableEncoder(schema_of(ROWS))
+    rows = [{name: cell for name, cell in row_of(ROWS, t).items() if cell is not None} for t in range(120)]
+    expected = encoder.matrix(encoder.columns_of(ROWS))
+    np.testing.assert_array_equal(encoder.from_mappings(rows), expected)
+    np.testing.assert_array_equal(encoder.from_mappings(rows[:1]), expected[:1])
+    as_words = [row | {"amount": str(row.get("amount", ""))} for row in rows]
+    np.testing.assert_array_equal(encoder.from_mappings(as_words), expected)
+    for wrong in ({"amount": "much"}, {"amount": 1e200}, {"amount": 10**400}, {"when": "someday"}):
+        with pytest.raises(ValueError, match=r"Column '(amount|when)'"):
+            encoder.from_mappings([rows[0], rows[1] | wrong])
+    with pytest.raises(ValueError, match="must hold the column"):
+        encoder.from_mappings([rows[0], {"else": 1.0}])
+
+
 @pytest.mark.parametrize("options", [{}, {"scaler": "none"}, {"scaler": lp.OnlineScaler("minmax")}])
 def test_single_rows_make_the_same_model_as_a_table(options):
     whole, single = fresh(**options), fresh(**options)

@@ -19,7 +19,8 @@ BASES = {
     "AddsUp",
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
     "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews", "TwoMemories",
-    "CellsAsTheyCame", "RenewsScale", "AddsRareEvents", "AddsSamples", "SampleViews", "RareViews",
+    "CellsAsTheyCame", "FilePipeline", "PlainTable", "RenewsScale", "AddsRareEvents", "AddsSamples", "SampleViews",
+    "RareViews",
 }  # fmt: skip
 X, Y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 0]
 

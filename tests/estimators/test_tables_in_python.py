@@ -128,7 +128,7 @@ def test_the_default_learner_is_one_for_all_and_a_file_remembers_which(columns, 
     model = lp.TablePipeline().fit(columns, labels)
     assert str(model.learner_) == str(default_learner())
     model.save(tmp_path / "m")
-    monkeypatch.setattr("lopsided.estimators.compose.table_pipeline.default_learner", lp.OPAUC)
+    monkeypatch.setattr("lopsided.estimators.compose.plain_table.default_learner", lp.OPAUC)
     again = lp.load(tmp_path / "m")
     assert again.learner is None and str(again.learner_) == str(default_learner())
     assert again.score_one({"country": "XX"}) == model.score_one({"country": "XX"})

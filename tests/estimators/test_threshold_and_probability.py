@@ -5,11 +5,13 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
-from lopsided import KOIL, OPAUC, SPA, OnlinePerceptron, TablePipeline, from_bytes
+from lopsided import KOIL, OPAUC, SPA, KernelOGD, OnlinePerceptron, TablePipeline, from_bytes
 from lopsided.datasets import overlapping
 from lopsided.encoding import infer_schema
 from lopsided.estimators import registry
+from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
+from lopsided.estimators.base.validation import as_rows
 
 STREAM = overlapping(6000, 4, rare=0.05, random_state=2)
 TABLE = {f"x{k}": STREAM.X[:, k] for k in range(4)}
@@ -83,6 +85,57 @@ def test_every_learner_keeps_an_alert_budget(name):
     allowed = 0.05 * 1.1 + noise_of(0.05, past, 6000 - past)
     assert share < allowed
     assert name in VOTERS or share > 0.05 - (allowed - 0.05)
+
+
+@pytest.mark.parametrize("name", ["KernelOGD", "NORMA", "SPA", "OSKL"])
+def test_rows_that_were_learned_are_no_better_than_new_ones(name):
+    """Vectors score themselves: with them counted, KernelOGD flagged 8 % here."""
+    entry = registry.entry(name)
+    model = entry.instances()[0].set_params(threshold="rate:0.05", random_state=0)
+    model.partial_fit(STREAM.X[:2000], STREAM.y[:2000])
+    assert (model.predict(STREAM.X[2000:]) == 1).mean() == pytest.approx(
+        0.05, abs=0.005 + noise_of(0.05, 2000, 4000) * 2 / 3
+    )
+
+
+@pytest.mark.parametrize("parameters", [{"gamma": 0.5}, {"kernel": "poly", "degree": 2, "coef0": 1.0}])
+def test_the_own_part_of_a_score_is_the_term_of_the_row_itself(parameters):
+    model = KernelOGD(threshold="rate:0.05", random_state=0, **parameters).partial_fit(STREAM.X[:300], STREAM.y[:300])
+    numbers = np.array([300, 7, 4000, 12])
+    parts = model._own_parts(numbers)
+    for number, part in zip(numbers.tolist(), parts.tolist(), strict=True):
+        places = np.flatnonzero(model.support_numbers_ == number)
+        expected = 0.0
+        if places.size:
+            x = model.support_vectors_[places[0]]
+            itself = 1.0 if "gamma" in parameters else (x @ x + 1.0) ** 2
+            expected = model.support_weights_[places[0]] * itself
+            assert np.array_equal(x, STREAM.X[number - 1])
+        assert part == pytest.approx(expected, rel=1e-12)
+    assert np.count_nonzero(parts) >= 1
+
+
+def test_rows_are_kept_for_a_share_of_alerts_and_nothing_else():
+    X, y = STREAM.X[:3000], STREAM.y[:3000]
+    plain, share = (OPAUC(threshold=rule).partial_fit(X, y) for rule in ("f1", "rate:0.05"))
+    assert (plain.has_rows_for_rate_, share.has_rows_for_rate_) == (False, True)
+    assert len(share.to_bytes()) - len(plain.to_bytes()) > 0.9 * X.nbytes
+    plain.set_params(threshold="rate:0.05")
+    assert plain.threshold_ == plain.score_memory_.threshold("rate:0.05")  # the next best
+    again = from_bytes(plain.to_bytes())
+    for model in (plain, again):
+        model.partial_fit(X[:1000], y[:1000])
+        assert model.has_rows_for_rate_ and len(model._recent.rows) == 1000
+    assert plain.threshold_ == again.threshold_
+    assert not from_bytes(share.set_params(threshold="zero").to_bytes()).has_rows_for_rate_
+
+
+def test_rows_know_their_numbers():
+    rows = RecentRows(100)  # so wide that 5,242 have room
+    for start in range(0, 30_000, 7_000):
+        part = np.arange(start, min(start + 7_000, 30_000), dtype=float)
+        rows.offer(as_rows(np.repeat(part[:, None], 100, axis=1)))
+        assert np.array_equal(rows.rows[:, 0], rows.numbers - 1)
 
 
 def test_the_share_is_that_of_the_present_model():

@@ -1,7 +1,7 @@
 """The command that compares KOIL with its published figures runs from files to a page, on sets made here."""
 
 import re
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
@@ -33,8 +33,10 @@ def write_published(path: Path, folds: np.ndarray) -> None:
     path.write_text("".join("".join(f"{fold}\t" for fold in row) + "\n" for row in folds))
 
 
-def run(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, SCRIPT, *options], capture_output=True, text=True, timeout=60)
+def run(monkeypatch: pytest.MonkeyPatch, *options: str) -> None:
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *options])
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    runpy.run_path(str(SCRIPT), run_name="__main__")
 
 
 @pytest.fixture
@@ -53,14 +55,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_from_files_to_page(folder: Path) -> None:
+def test_from_files_to_page(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     page = folder / "koil.md"
     page.write_text("# KOIL\n\n<!-- measured: begin -->\n<!-- measured: end -->\n")
     options = ("--sets", "packed,text,bare", "--runs", "2", "--grid", "small", "--jobs", "1")
-    done = run("--data", str(folder), *options, "--markdown", str(page))
-    assert done.returncode == 0, done.stderr
+    run(monkeypatch, "--data", str(folder), *options, "--markdown", str(page))
     written = page.read_text(encoding="utf-8")
-    assert done.stdout.strip() in written
+    assert capsys.readouterr().out.strip() in written
     assert str(folder) not in written
     rows = re.findall(r"^\| (\w+) \| (RS\+\+|FIFO\+\+) \|.*\*\*(\d\.\d+)\*\* ± (\d\.\d+) \|.*$", written, re.M)
     assert [row[:2] for row in rows] == [(s, p) for s in ("packed", "text", "bare") for p in ("RS++", "FIFO++")]
@@ -70,7 +71,6 @@ def test_from_files_to_page(folder: Path) -> None:
     assert "packed: no published folds" not in written
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    done = run("--data", str(tmp_path), "--sets", "nothing")
-    assert done.returncode == 1
-    assert "must be one of those there (none), got 'nothing'" in done.stderr
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match=r"must be one of those there \(none\), got 'nothing'"):
+        run(monkeypatch, "--data", str(tmp_path), "--sets", "nothing")

@@ -193,7 +193,7 @@ def test_what_is_in_the_log_is_not_run_again(tmp_path, monkeypatch, capsys):
 
 
 def test_a_log_becomes_a_page_with_means_ranks_and_parts():
-    from rare_contestants import NEW
+    from rare_contestants import NEVER, NEW
     from rare_tables import page
 
     log = RunLog()
@@ -203,15 +203,22 @@ def test_a_log_becomes_a_page_with_means_ranks_and_parts():
             measures = {"auc": area - less, "ap": precision - less, "us": 10.0}
             if name == NEW:
                 measures |= {"auc of trees": 0.7, "ap of trees": 0.7, "auc of ranker": 0.75, "ap of ranker": 0.1}
+                measures |= {"auc of short": 0.5, "ap of short": 0.0}
+                still = {"auc": area - less + 0.002, "ap": precision, "us": 9.0}
+                log.add([{"table": "keel", "set": kind, "method": NEVER, "run": 1, "measures": still}])
             log.add([{"table": "keel", "set": kind, "method": name, "run": 1, "measures": measures}])
     from rare_sections import Section
 
-    known = {"keel": Section("keel", "Sets", "Text.", ["a", "b"], {NEW: 1, "LightGBM": 1}, lambda *_: {})}
+    known = {"keel": Section("keel", "Sets", "Text.", ["a", "b"], {NEW: 1, "LightGBM": 1, NEVER: 1}, lambda *_: {})}
     text = page(log, known)
     assert "| | a | b | mean, AUC / AP | rank by AUC | rank by AP | us a row |" in text
     assert f"| {NEW} | .900 / .500 | .800 / .400 | .850 / .450 | 1.0 | 2.0 | 10 |" in text
     assert "| LightGBM | .800 / .600 | .700 / .500 | .750 / .550 | 2.0 | 1.0 | 10 |" in text
-    assert "| keel: a | 0.900 | 0.750 (ranker) | +0.150 | 0.500 | 0.700 (trees) | -0.200 |" in text
+    blend = (
+        "| Sets | 2 | .850 | .750 / .700 / .500 | +0.100 (+0.050 at worst) | .450 | .100 / .700 / .000 | -0.250 (-0.300"
+    )
+    assert blend in text
+    assert "| Sets | 2 | .850 | .852 | -0.0020 (-0.002 at worst) | .450 | .500 | -0.0500 (-0.100 at worst) |" in text
 
 
 def test_streams_of_the_sections_have_their_ratio_and_their_change():

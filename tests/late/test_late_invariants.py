@@ -25,27 +25,34 @@ def worlds(draw):
         world["after"] = 5
     label = st.sampled_from([0, 1])
     row = st.tuples(
-        st.none() | label, st.integers(0, 30), st.none() | st.integers(-3, 4), st.none() | amounts
+        st.none() | label, st.integers(0, 20), st.none() | st.integers(-3, 4), st.none() | amounts
     )  # label, key, step of the clock, own delay
     rows = st.tuples(st.just("rows"), st.lists(row, min_size=1, max_size=25), st.booleans(), st.booleans())
     labels = st.tuples(
         st.just("labels"), st.lists(st.tuples(st.integers(0, 30), label), min_size=1, max_size=8), st.integers(0, 4)
     )
-    world["events"] = draw(st.lists(st.one_of(rows, rows, labels, st.just(("stop",))), min_size=1, max_size=12))
+    ahead = st.integers(-4, 15) if clock == TIME else st.none()
+    told = st.tuples(st.integers(0, 12), label, ahead)
+    expected = st.tuples(st.just("expected"), st.lists(told, min_size=1, max_size=12), st.booleans())
+    kinds = st.one_of(rows, rows, labels, expected, st.just(("stop",)))
+    world["events"] = draw(st.lists(kinds, min_size=1, max_size=12))
+    world["corrections"] = draw(st.sampled_from(["learn", "ignore"]))
     return world
 
 
 def engine(world, model):
     unit = "s" if world["clock"] == TIME else ""
     unlabelled = "drop" if world["after"] is None else f"{world['rule']}:{world['after']}{unit}"
-    return LateLearner(model, delay=f"{world['delay']}{unit}", unlabelled=unlabelled, classes=[0, 1])
+    return LateLearner(
+        model, delay=f"{world['delay']}{unit}", unlabelled=unlabelled, classes=[0, 1], corrections=world["corrections"]
+    )
 
 
 def lived(world, kind, *, stops=True):
     """The engine and the transcription after the same life; scores and outcomes agree on the way."""
     late, naive = (
         engine(world, kind()),
-        NaiveLate(Witness(), **{k: world[k] for k in ("clock", "delay", "after", "rule")}),
+        NaiveLate(Witness(), **{k: world[k] for k in ("clock", "delay", "after", "rule", "corrections")}),
     )
     now, number = 0.0, 0
     for event in world["events"]:
@@ -82,6 +89,14 @@ def lived(world, kind, *, stops=True):
             time = now if world["clock"] == TIME else None
             said = late.label([key for key, _ in event[1]], [label for _, label in event[1]], time=time)
             assert [str(outcome) for outcome in said] == [naive.label(key, label, time) for key, label in event[1]]
+        elif event[0] == "expected":
+            keys, labels, ahead = zip(*event[1], strict=True)
+            times = [now + step for step in ahead] if world["clock"] == TIME and event[2] else None
+            said = late.expect(keys, labels, times)
+            assert [str(outcome) for outcome in said] == [
+                naive.expect(key, label, times and times[k])
+                for k, (key, label) in enumerate(zip(keys, labels, strict=True))
+            ]
         elif stops:
             description, arrays = late.state()
             arrays = {name: array.copy() for name, array in arrays.items()}
@@ -91,13 +106,16 @@ def lived(world, kind, *, stops=True):
 
 
 def check(late, naive):
-    """Every row is learned once at most, as in the transcription, and all are accounted for."""
+    """Every row is learned once, and once more for each correction, as in the transcription; all are accounted for."""
     counts = late.counts
     assert late.model.learned == naive.model.learned
     numbers = [number for number, _, _ in late.model.learned]
-    assert len(set(numbers)) == len(numbers) == counts.learned
+    assert len(set(numbers)) == counts.learned
+    assert counts.learned <= len(numbers) <= counts.learned + counts.corrections  # a parked label is corrected too
     assert counts.scored == counts.waiting + counts.learned + counts.dropped + counts.repeated == late.position
-    assert {**counts.as_dict(), "waiting": None} == {**naive.counts, "waiting": None}
+    found = counts.as_dict()
+    assert {name: found[name] for name in naive.counts} == naive.counts
+    assert counts.parked <= counts.expected
 
 
 @SETTINGS

@@ -65,6 +65,7 @@ def assert_same(late, naive, scores, expected):
     np.testing.assert_array_equal(scores, expected)
     counts = late.counts.as_dict()
     assert counts.pop("waiting") == len(naive.waiting)
+    assert counts.pop("expected") == 0
     assert counts == naive.counts
     late.finish()
     naive.finish()

@@ -14,7 +14,15 @@ class Witness:
 
     def __init__(self):
         self.learned = []  # (number, sign, score that was answered)
+        self.weights = []
+        self.poison = set()  # numbers of rows that cannot be learned
         self._sum = 0.0
+
+    def _fail_on(self, X):
+        """A call that fails has changed nothing."""
+        for x in X:
+            if int(x[0]) in self.poison:
+                raise RuntimeError(f"row {int(x[0])}")
 
     @property
     def started_(self):
@@ -24,12 +32,16 @@ class Witness:
     def labels_(self):
         return LabelMap(np.array([0, 1]))
 
-    def learn_many(self, X, y, *, scores=None, classes=None):
+    def learn_many(self, X, y, *, scores=None, classes=None, sample_weight=None):
+        self._fail_on(X)
+        self.weights += np.ones(len(X)).tolist() if sample_weight is None else sample_weight.tolist()
         signs = self.labels_.signs(y if isinstance(y, np.ndarray) else np.asarray(y))
         for x, sign, score in zip(X, signs.tolist(), np.asarray(scores).tolist(), strict=True):
             self._learn(x, sign, score)
 
-    def learn_one(self, x, y, *, score=None):
+    def learn_one(self, x, y, *, score=None, weight=1.0):
+        self._fail_on([x])
+        self.weights.append(weight)
         self._learn(x, 1.0 if y == 1 else -1.0, float(score))
 
     def _learn(self, x, sign, score):
@@ -46,7 +58,10 @@ class Witness:
 class SingleWitness(Witness):
     """The same with the fast path for single rows."""
 
-    def take_turns(self, X, turns, scores, places):
+    def take_turns(self, X, turns, scores, places, weights=None):
+        self._fail_on(X[~np.isnan(turns)])
+        weights = np.ones(turns.size) if weights is None else weights
+        self.weights += weights[~np.isnan(turns)].tolist()
         for x, turn, place in zip(X, turns.tolist(), places.tolist(), strict=True):
             if turn == turn:
                 self._learn(x, turn, float(scores[place]))

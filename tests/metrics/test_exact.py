@@ -48,6 +48,30 @@ def test_f1_equals_scikit_learn(pairs, threshold):
     assert f1(y, scores, threshold) == pytest.approx(expected, rel=1e-12)
 
 
+@given(examples, st.sampled_from([-0.5, 0.0, 0.25]), st.integers(0, 2**32 - 1))
+def test_weighted_figures_equal_scikit_learn_and_repetition(pairs, threshold, seed):
+    y, scores = split(pairs)
+    counts = np.random.default_rng(seed).integers(0, 4, y.size)
+    assume(counts[y == 1].any() and counts[y == 0].any())
+    y_again, again = np.repeat(y, counts), np.repeat(scores, counts)
+    for metric in (auroc, average_precision):
+        assert metric(y, scores, sample_weight=counts) == pytest.approx(metric(y_again, again), rel=1e-12)
+    assert f1(y, scores, threshold, sample_weight=counts) == pytest.approx(f1(y_again, again, threshold), rel=1e-12)
+    weights = counts * 0.37
+    assert auroc(y, scores, sample_weight=weights) == pytest.approx(
+        roc_auc_score(y, scores, sample_weight=weights), abs=1e-12
+    )
+    expected = average_precision_score(y, scores, sample_weight=weights)
+    assert average_precision(y, scores, sample_weight=weights) == pytest.approx(expected, rel=1e-12)
+
+
+def test_weights_that_have_no_meaning_are_refused():
+    for metric in (auroc, average_precision, f1):
+        for weights in ([1.0], [1.0, -1.0], [1.0, np.nan]):
+            with pytest.raises(ValueError, match="must be 2 finite numbers >= 0, one for each score, got shape"):
+                metric([0, 1], [0.1, 0.2], sample_weight=weights)
+
+
 @given(examples, st.randoms(use_true_random=False))
 def test_the_order_of_the_examples_does_not_matter(pairs, random):
     shuffled = list(pairs)

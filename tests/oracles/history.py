@@ -51,7 +51,7 @@ class NaiveHistory:
                 deviations.append(max(-10, min(10, z)))
                 left = [2.0 ** (-(self.label_clock - moment) / 1e6 / half_life) for moment, _ in told]
                 c, p = math.fsum(left), math.fsum(w for w, (_, positive) in zip(left, told, strict=True) if positive)
-                risks.append((p + 2 * base) / (c + 2) / base)
+                risks.append(math.log((p + 2 * base) / (c + 2)) - math.log(base))
             result += rates + (deviations if self.has_amounts else []) + risks
             result.append(float(key[1] is None))
         for pair in combinations(enumerate(keys), 2):

@@ -67,28 +67,51 @@ def area(positives, negatives):
 
 
 class Gate:
-    """C <- clip(C + d - 0.01, 0, h) at every positive; d by the ranks among the last 500 negatives."""
+    """C <- clip(C + d - 0.01, 0, h) at every positive; d by the ranks among the last 500 negatives.
+
+    D <- clip(D + min((mean m - m) / sd, 1.5) - 0.5, 0, 10) for the blend's own m; from D = 3 until D < 1 is an alert.
+    """
 
     def __init__(self):
         self.negatives, self.evidence, self.limit = [], 0.0, 1.5
         self.squares = self.compared = 0.0
+        self.of_young_trees, self.for_young = [], 0.0
+        self.calm_down()
+
+    def calm_down(self):
+        self.merits, self.times, self.decline, self.alert, self.next_fit = [], [], 0.0, 0, 0.0
 
     @property
     def share(self):
         return float(sigmoid(12 * self.evidence / self.limit - 4))
 
-    def merit(self, which, score, ratio):
-        others = np.array([scores[which] for scores in self.negatives])
+    @property
+    def is_decided(self):
+        return self.evidence >= self.limit or self.for_young >= 2
+
+    @property
+    def wants_young(self):
+        return self.alert > 0 and self.decline >= 6 and self.alert >= self.next_fit
+
+    def merit(self, others, score, ratio):
+        others = np.array(others)
         above = ((others > score + 1e-9).sum() + (np.abs(others - score) <= 1e-9).sum() / 2) / len(others)
         return (1 - above) / 2 + 0.5 / (1 + above * ratio)
 
-    def compare(self, y, blend, long, short, ratio):
+    def compare(self, y, blend, long, short, young, ratio):
         if y < 0:
             self.negatives = [*self.negatives, (blend, long, short)][-500:]
+            if young is not None:
+                self.of_young_trees = [*self.of_young_trees, young][-500:]
             return
         if len(self.negatives) < 20:
             return
-        d = self.merit(2, short, ratio) - max(self.merit(0, blend, ratio), self.merit(1, long, ratio))
+        m = [self.merit(mine, given, ratio)
+             for mine, given in zip(zip(*self.negatives, strict=True), (blend, long, short), strict=True)]  # fmt: skip
+        if young is not None and len(self.of_young_trees) >= 20:
+            gain = self.merit(self.of_young_trees, young, ratio) - m[0]
+            self.for_young = max(0.0, self.for_young + gain - 0.05)
+        d = m[2] - max(m[:2])
         self.squares += d * d
         self.compared += 1
         if self.compared >= 20:
@@ -96,10 +119,35 @@ class Gate:
         self.evidence = min(max(self.evidence + d - 0.01, 0.0), self.limit)
         if self.compared >= 1000:
             self.squares, self.compared = self.squares / 2, self.compared / 2
+        self.watch(m[0])
+
+    def watch(self, m):
+        """Each m counts 1, and half as much whenever all together have come to 100."""
+        merits, times = np.array(self.merits), np.array(self.times)
+        if times.sum() >= 20:
+            mean = np.average(merits, weights=times)
+            sd = max(0.1, math.sqrt(np.average((merits - mean) ** 2, weights=times)))
+            self.decline = min(max(self.decline + min((mean - m) / sd, 1.5) - 0.5, 0.0), 10.0)
+        if self.alert:
+            self.alert += 1
+            if self.alert > 300:
+                self.calm_down()
+            elif self.decline < 1:
+                self.alert = 0
+            return
+        if self.decline >= 3:
+            self.alert, self.next_fit = 1, 0.0
+        self.merits, self.times = [*self.merits, m], [*self.times, 1.0]
+        if sum(self.times) >= 100:
+            self.times = [time / 2 for time in self.times]
 
     def close(self):
         self.evidence = 0.0
         self.negatives = [(short, short, short) for _, _, short in self.negatives]
+        self.calm_down()
+
+    def forget_young(self):
+        self.of_young_trees, self.for_young = [], 0.0
 
 
 class Remembered:
@@ -150,16 +198,17 @@ def directions_of(rng, n_features, n_directions):
 class RareEventClassifier:
     """score = (1 - p) S + p f_s, S = (1 - b) f + b tanh(g / 8)."""
 
-    def __init__(self, n_features, *, sample_size, n_components, forgets, n_trees, seed):
+    def __init__(self, n_features, *, sample_size, n_components, forgets, n_trees, n_young=50, seed):
         self.rng = np.random.default_rng(seed)
         self.directions = directions_of(self.rng, n_features, n_components // 2)
         self.linear = 0.1 / math.sqrt(n_features) if n_features <= n_components else None
         self.forgets, half = forgets, sample_size // 2
         self.trees = TreesOnASample(half, n_trees=n_trees)
+        self.young, self.n_young, self.young_fits, self.young_hint = None, n_young, [], None
         self.recent = {sign: Slots(min(half, 2000)) for sign in (1, -1)}
         self.long_mix = Mixture(np.ones(4), 50, 0.5, 1000)
         self.short_mix = Mixture(np.ones(2), 50, 0.5, 50)
-        self.blend_mix = Mixture(PRIOR, 0, 0.0, 1000)
+        self.blend_mix = Mixture(PRIOR, 0, 0.0, 200)
         self.gate, self.long, self.short = Gate(), Remembered(), Remembered()
         self.solutions = {"long": [None] * 4, "short": [None] * 2}
         self.short_solved = self.fixed = False
@@ -183,7 +232,7 @@ class RareEventClassifier:
 
     def answer(self, x):
         z = self.encoded([x])[0]
-        given = {"by long": self.by_ridge("long", z), "trees": self.trees.score(x)}
+        given = {"x": x, "by long": self.by_ridge("long", z), "trees": self.trees.score(x)}
         given["long"] = given["short"] = float(self.long_mix.shares @ given["by long"])
         if self.short_solved:
             given["by short"] = self.by_ridge("short", z)
@@ -210,11 +259,15 @@ class RareEventClassifier:
         self.block.append((np.array(x), y, weight * focus[0], weight * focus[1]))
         self.trees.offer(x, y, weight, given["trees"], u, self.n_seen - 1)
         if self.forgets:
-            for sample in self.recent.values():
-                sample.age(self.fade)
+            if self.gate.alert < 20:
+                for sample in self.recent.values():
+                    sample.age(self.fade)
             self.recent[int(y)].offer(x, weight, 1.0, u, self.n_seen - 1)
         self.since_look.append(x)
-        due = self.since >= max(200, min(2000, self.youth // 10)) or (y > 0 and self.n_positive <= 20)
+        patience = max(200, min(2000, self.youth // 10))
+        if self.forgets and 0 < self.gate.alert <= 40:
+            patience = min(patience, max(200, 2 * self.n_seen // self.n_positive))
+        due = self.since >= patience or (y > 0 and self.n_positive <= 20)
         due = due or (not self.fixed and len(self.block) == 200)
         if self.fixed and self.n_seen >= 400 and self.n_seen >= 2 * self.looked and self.look_at_scale():
             due = False
@@ -224,6 +277,8 @@ class RareEventClassifier:
             self.solve()
         elif self.fixed and len(self.block) == 256:
             self.add_block()
+        if solved and self.forgets and not decided:
+            self.renew_young()
         if self.n_seen % 50 == 0 and (self.n_seen % 250 == 0 or self.youth < 5000):
             self.trees.beat(self.youth, hint)
         return given["score"]
@@ -238,8 +293,24 @@ class RareEventClassifier:
             self.short_mix.note(y, weight, given["by short"])
         positives = self.n_positive + 1
         ratio = (self.n_seen + 1 - positives) / positives
-        self.gate.compare(y, given["blend"], given["long"], given["short"], ratio)
-        return self.gate.evidence >= self.gate.limit
+        young = None if self.young is None else self.young.score(given["x"])
+        self.gate.compare(y, given["blend"], given["long"], given["short"], young, ratio)
+        return self.gate.is_decided
+
+    def renew_young(self):
+        if self.gate.wants_young:
+            latest = TreesOnASample(1, n_trees=self.n_young)
+            latest.positives, latest.negatives = self.recent[1], self.recent[-1]
+            latest.fit_now(0, self.young_hint)
+            self.young = latest if latest.booster.trees else None
+            self.gate.next_fit = 1 + 4 / 3 * self.gate.alert
+            self.young_fits.append(self.n_seen)
+        elif self.young is not None and not self.gate.alert:
+            self.give_up_young()
+
+    def give_up_young(self):
+        self.young = None
+        self.gate.forget_young()
 
     # ---- memories
 
@@ -329,4 +400,5 @@ class RareEventClassifier:
         self.trees.positives.adopt(self.recent[1], self.rng)
         self.trees.negatives.adopt(self.recent[-1], self.rng)
         self.trees.fit_now(self.youth, hint)
+        self.give_up_young()
         self.solve()

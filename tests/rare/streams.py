@@ -17,6 +17,16 @@ def turning(n, n_features=4, rare=0.12, turn=None, seed=0):
     return X, y
 
 
+def stripes(n, rare=0.15, turn=None, seed=5):
+    """Positives have a fraction below a half in the first feature, from row `turn` on in the second: trees see that."""
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < rare, 1, -1)
+    X = rng.uniform(-2.0, 2.0, (n, 4))
+    rows, place = np.arange(n), np.where(np.arange(n) < (n if turn is None else turn), 0, 1)
+    X[rows, place] = np.floor(X[rows, place]) + np.where(y > 0, 0.0, 0.5) + 0.5 * rng.random(n)
+    return X, y
+
+
 def with_gaps(X, share=0.15, seed=1):
     """Some values missing, some 0."""
     X, u = X.copy(), np.random.default_rng(seed).random(X.shape)

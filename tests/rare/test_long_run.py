@@ -16,7 +16,7 @@ import lopsided as lp
 from lopsided.estimators.rare import booster
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import checksum, from_bytes, to_bytes
-from rare.streams import turning, weights_for, with_gaps
+from rare.streams import stripes, turning, weights_for, with_gaps
 
 N, TURN = 2_000, 1_300
 
@@ -88,6 +88,21 @@ def test_saved_and_loaded_anywhere_it_goes_on_bit_for_bit(make):
     assert "n_components" not in whole.get_params() or in_growth >= 3
 
 
+def test_saved_while_young_trees_are_tried_it_goes_on_bit_for_bit():
+    X, y = stripes(1_900, turn=1_100)
+    whole = lp.RareEventClassifier(200, 2, random_state=5)
+    trees = []
+    for part in np.split(np.arange(1_900), range(1_200, 1_900, 50)):
+        whole.partial_fit(X[part], y[part], classes=[-1, 1])
+        trees.append(int(whole._state.young.size[0]))
+        if 50 in trees:
+            break
+    resumed = from_bytes(to_bytes(whole))
+    for model in (whole, resumed):
+        model.partial_fit(X[part[-1] + 1 :], y[part[-1] + 1 :])
+    assert same(whole, resumed) and whole.n_restarts_ == 1 and whole._state.young.size[0] == 0
+
+
 # ---------------------------------------------------------------- damaged files
 
 
@@ -127,6 +142,7 @@ DAMAGE = {
     "more rows than there is room": ("state.trees.positives.tally", put(0, 101)),
     "an importance of nothing": ("state.trees.negatives.importances", put(0, 0.0)),
     "no mass for new rows": ("state.recent_positives.levels", put(1, 0.0)),
+    "a young tree that loops": ("state.young.features", put((0, 0), 1)),
     "a tree that loops": ("state.trees.forest.features", put((0, 0), 1)),
     "a feature that is not there": ("growing.features", put((0, 0), 4)),
     "more trees than there is room": ("growing.size", put(0, 101)),

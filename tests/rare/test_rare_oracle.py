@@ -12,9 +12,9 @@ from scipy.linalg.lapack import dposv
 import lopsided as lp
 from lopsided.estimators.rare import memories, rare_event, two_memories
 from oracles import rare as naive
-from rare.streams import side_by_side, turning, weights_for, with_gaps
+from rare.streams import choices_of, side_by_side, stripes, turning, weights_for, with_gaps
 
-N_TREES = 4  # instead of 100: searching all values takes its time
+N_TREES, N_YOUNG = 4, 3  # instead of 100 and 50: searching all values takes its time
 
 
 class DoublePrecision:
@@ -29,6 +29,7 @@ class DoublePrecision:
 @pytest.fixture(params=["double", "single"])
 def tolerance(request, monkeypatch):
     monkeypatch.setattr(rare_event, "N_TREES", N_TREES)
+    monkeypatch.setattr(rare_event, "YOUNG_TREES", N_YOUNG)
     if request.param == "single":
         return 2e-3
     for module in (memories, two_memories):
@@ -47,8 +48,10 @@ def growing(X, start=250):
 
 TURN = 1_300
 X, Y = turning(2_000, turn=TURN)
+STRIPES, OF_STRIPES = stripes(1_900, turn=1_100)
 CASES = {
     "drift": (X, Y, None, {"n_components": 8}),
+    "drift that trees see": (STRIPES, OF_STRIPES, None, {"n_components": 2}),
     "drift, never forgotten": (X, Y, None, {"n_components": 8, "forget": "never"}),
     "weights, gaps, another scale": (
         growing(with_gaps(X[:1_200])),
@@ -70,8 +73,10 @@ def test_rare_event_classifier(name, tolerance):
         n_components=options["n_components"],
         forgets=options.get("forget") != "never",
         n_trees=N_TREES,
+        n_young=N_YOUNG,
         seed=5,
     )
+    model.young_hint = lambda: choices_of(learner._state.young)
     found, expected = side_by_side(
         learner, model, lambda learner: learner._state.trees.forest, rows, y, weights, name == "sparse"
     )
@@ -84,5 +89,7 @@ def test_rare_event_classifier(name, tolerance):
     assert expected.std() > 0.1
     if name == "drift":
         assert [TURN < after < TURN + 400 for after in model.restarts] == [True]
+    if name == "drift that trees see":
+        assert model.young_fits and len(model.restarts) == 1
     if name == "weights, gaps, another scale":
         assert model.renewals[:1] == [400]

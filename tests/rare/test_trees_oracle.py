@@ -56,7 +56,7 @@ def grown(X, labels, weights, n_trees, plan, n_bins, level):
     forest = empty_forest(n_trees, plan.n_leaves)
     forest.levels[0] = level
     sampled = Sampled(codes, labels, weights, np.full(labels.size, level))
-    work = empty_growth(labels.size, X.shape[1], int(n_edges.max()) + 2, plan.n_leaves)
+    work = empty_growth(codes, n_edges, plan.n_leaves)
     for _ in range(n_trees):
         grow_tree(sampled, edges, n_edges, plan, work, forest)
     return forest, sampled

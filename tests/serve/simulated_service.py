@@ -231,7 +231,7 @@ class Life:
             self.sent.append(sent)
         try:
             if sent.kind == "events":
-                sent.asked = events_of(sent.body, JSON, model)[0]
+                sent.asked = events_of(sent.body, JSON, model, self.now)[0]
             elif sent.kind == "labels":
                 sent.asked = labels_of_request(sent.body, JSON, model, self.now)[0]
             else:

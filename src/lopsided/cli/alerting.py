@@ -51,6 +51,14 @@ def rule_and_budget(
     return (None if threshold is None or is_budget else parsed_value(threshold)), budget
 
 
+def check_has_time(budget: AlertBudget, feed: Feed) -> None:
+    """Days are of no use without times."""
+    if feed.schema is None or feed.schema.time is None:
+        raise ParameterError(
+            f"An alert budget must know when rows happened, by a column that --time names, got {budget} without it."
+        )
+
+
 class Alerting:
     """A budget that decides on the rows of a feed, and what it has decided.
 
@@ -58,10 +66,7 @@ class Alerting:
     """
 
     def __init__(self, budget: AlertBudget, feed: Feed, value: str | None = None) -> None:
-        if feed.schema is None or feed.schema.time is None:
-            raise ParameterError(
-                f"An alert budget must know when rows happened, by a column that --time names, got {budget} without it."
-            )
+        check_has_time(budget, feed)
         self.budget, self.value = budget, value
         if budget.key is not None:
             feed.also_read(budget.key, TEXT)
@@ -86,7 +91,9 @@ class Alerting:
             values = portion.column(self.value)
             if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
                 raise ParameterError(f"The column of --value must hold numbers, got others in {self.value!r}.")
-        self._kept.append((portion.times, scores, flagged, portion.signs > 0, values, keys))
+        judged = ~np.isnan(portion.signs)
+        columns = [part[judged] for part in (portion.times, scores, flagged, portion.signs > 0, values)]
+        self._kept.append((*columns, None if keys is None else [keys[row] for row in np.flatnonzero(judged)]))
 
     def reports(self) -> tuple[AlertReport, AlertReport]:
         """What the alerts have caught, and what the best of each period would have."""

@@ -45,10 +45,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, and the cell of a row."""
+    """A heading, and the cell of a row: a `Row`, or whatever else a table is about."""
 
     heading: str
-    cell: Callable[[Row], str]
+    cell: Callable[[Any], str]
     is_number: bool = True
 
 
@@ -117,7 +117,7 @@ class LiveTable:
             self._live.stop()
 
 
-def table(rows: Sequence[Row], columns: Sequence[Column], *, with_progress: bool = False) -> Table:
+def table(rows: Sequence[Any], columns: Sequence[Column], *, with_progress: bool = False) -> Table:
     """A table for a terminal, with one progress bar per row while it fills."""
     padding = (0, 0 if with_progress else 1, 0, 0)  # besides the blank between two columns
     result = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=padding)
@@ -128,9 +128,10 @@ def table(rows: Sequence[Row], columns: Sequence[Column], *, with_progress: bool
         result.add_column("", width=_BAR_WIDTH)
     previous = None
     for row in rows:
-        if previous is not None and row.stream != previous:
+        stream = getattr(row, "stream", None)
+        if previous is not None and stream != previous:
             result.add_section()
-        previous = row.stream
+        previous = stream
         cells: list[Any] = [column.cell(row) for column in columns]
         if with_progress:
             done = row.done
@@ -139,7 +140,7 @@ def table(rows: Sequence[Row], columns: Sequence[Column], *, with_progress: bool
     return result
 
 
-def print_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
+def print_table(rows: Sequence[Any], columns: Sequence[Column]) -> None:
     """The finished table on stdout: drawn in a terminal, plain aligned lines in a pipe or a file."""
     console = Console()
     if console.is_terminal:
@@ -149,7 +150,7 @@ def print_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def plain_lines(rows: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+def plain_lines(rows: Sequence[Any], columns: Sequence[Column]) -> list[str]:
     """The table as lines of text: cells aligned and separated by two blanks, no frame."""
     grid = [[column.heading for column in columns], *([column.cell(row) for column in columns] for row in rows)]
     widths = [max(len(line[position]) for line in grid) for position in range(len(columns))]
@@ -162,7 +163,7 @@ def plain_lines(rows: Sequence[Row], columns: Sequence[Column]) -> list[str]:
     ]
 
 
-def as_grid(rows: Sequence[Row], columns: Sequence[Column]) -> Grid:
+def as_grid(rows: Sequence[Any], columns: Sequence[Column]) -> Grid:
     """The table for a report."""
     words = sum(not column.is_number for column in columns)
     cells = [[column.cell(row) for column in columns] for row in rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lopsided.cli.display import Row, as_grid
+from lopsided.drift import DriftAlarm
 from lopsided.encoding import Schema
 from lopsided.evaluate import History
 from lopsided.report.contents import Detail, Report, Run, StreamResult
@@ -12,7 +13,13 @@ from lopsided.report.writing import write_report
 
 
 def write(
-    path: str, row: Row, history: History, facts: dict[str, Any], columns: list[Any], schema: Schema | None
+    path: str,
+    row: Row,
+    history: History,
+    facts: dict[str, Any],
+    columns: list[Any],
+    schema: Schema | None,
+    drift: DriftAlarm,
 ) -> None:
     """Write what an evaluation has shown."""
     labels = ", ".join(f"{label} ({rows:,} rows)" for label, rows in facts["labels"].items())
@@ -36,7 +43,7 @@ def write(
                     name=row.stream,
                     description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
                     runs=[Run(row.learner, history.evaluation)],
-                    detail=Detail.of(history, are_dates=_are_dates(schema)),
+                    detail=Detail.of(history, are_dates=_are_dates(schema), drift=drift),
                 )
             ],
         ),

@@ -48,14 +48,18 @@ def open_feed(
     labelled: bool = True,
     bookmarks: Bookmarks | None = None,
     from_start: bool = False,
+    labels: feeds.LabelFile | None = None,
 ) -> Feed:
     """Open the files and look at their first rows; with a `model` its schema and labels hold.
+
+    With `labels` of their own the rows need none.
 
     With `bookmarks` files are gone on with where they were left, unless they are to be read `from_start`.
     """
     return feeds.open_feed(
         list(reading.files),
-        label=reading.label,
+        label=reading.label if labels is None else labels.column,
+        labels=None if labels is None else labels.spellings,
         positive=reading.positive,
         blank=reading.blank,
         id=reading.id_column,

@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lopsided.cli.options import alerting, columns, keyed, learning, reading, with_config, with_json
+from lopsided.cli.options import (
+    alerting,
+    by_id,
+    columns,
+    keyed,
+    learning,
+    reading,
+    selective,
+    with_config,
+    with_json,
+)
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
     from lopsided.cli.training import Training
-    from lopsided.late import Delay
+    from lopsided.late import Delay, Unlabelled
 
 _CHECKPOINT_ROWS = 1_000_000
 _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
-    "features", "keys", "threshold", "alerts", "per", "value",
+    "features", "keys", "threshold", "alerts", "per", "value", "unlabelled", "label_time", "corrections", "labels_for",
+    "explore", "weight_cap",
 )  # fmt: skip
 
 
@@ -32,7 +43,9 @@ _HELD_BY_THE_MODEL = (
 @columns
 @keyed
 @learning
+@by_id
 @alerting
+@selective
 @reading
 @click.option(
     "--checkpoint",
@@ -61,6 +74,7 @@ def learn(
     settings: tuple[str, ...],
     scale: str | None,
     delay: Delay,
+    unlabelled: Unlabelled | None,
     seed: int,
     threshold: str | None,
     alerts: str | None,
@@ -86,6 +100,10 @@ def learn(
     refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
     to their end, their labels are taken to be known, and they are learned.
 
+    Labels may stand in a file of their own, --labels labels.csv --id id: each is learned when it became known
+    (--label-time), after --delay, or at once. At the end all of them are learned; rows without a label wait on in the
+    file of the model, and --resume with new labels learns them.
+
     B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
 
     A budget of --alerts (or --threshold budget:50/day) watches the rows as they come, and is saved with the model:
@@ -94,9 +112,12 @@ def learn(
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
     from lopsided.cli.batch_training import fit_and_save, print_fit
     from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.late_labels import LateOptions, check_times
     from lopsided.cli.learners import learns_online
-    from lopsided.cli.running import announce, check_delay
-    from lopsided.cli.training import FEED, Training, held_options
+    from lopsided.cli.models import model_for
+    from lopsided.cli.running import announce
+    from lopsided.cli.training import FEED, LABELS, Training, held_options
+    from lopsided.streams import Spellings
     from lopsided.streams.bookmarks import Bookmarks
 
     target = output or resume
@@ -107,16 +128,26 @@ def learn(
     budget = restored_budget(attached) or budget
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
-    with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start) as feed:
+    late = LateOptions.of(delay, unlabelled, options, known["options"], goes_on_by_id=LABELS in attached)
+    if from_start and late.by_id:
+        raise ParameterError(
+            "The option --from-start must come without labels by identifier, by which rows are learned once. Got both."
+        )
+    said = known["options"] | {name: value for name, value in options.items() if value is not None}
+    spellings = None if model is None else Spellings.of(model.labels_)
+    told = late.read(said, spellings, attached[LABELS].description if LABELS in attached else None)
+    chosen = late.selection(known["options"].get("seed", seed))
+    with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start, labels=told) as feed:
         if model is None:
-            model = _fresh(feed, learner, settings, scale, seed, rule, options["keys"], value)
+            model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value)
         elif FEED not in attached:
             feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
-        check_delay(delay, feed)
+        check_times(late, feed)
         watching = None if budget is None else Alerting(budget, feed, value)
         announce(feed, model, budget)
         if not learns_online(type(model.final_learner)):
-            _refuse_for_a_whole_set(model, watching=watching is not None, delay=bool(delay))
+            given = {"--alerts": watching, "--delay": delay, "--labels": told, "--labels-for": chosen}
+            _refuse_for_a_whole_set(model, [option for option, value in given.items() if value])
             facts = fit_and_save(model, feed, target)
             click.echo(json.dumps(facts)) if as_json else print_fit(facts)
             return
@@ -124,7 +155,9 @@ def learn(
         training = Training(
             model,
             feed,
-            delay,
+            late,
+            told,
+            chosen,
             target=target,
             options=known["options"] or held_options(_HELD_BY_THE_MODEL),
             attached=attached,
@@ -167,30 +200,12 @@ def _loaded(path: str) -> tuple[Any, dict[str, Any]]:
     return model, attached
 
 
-def _fresh(
-    feed: Feed,
-    learner: str,
-    settings: tuple[str, ...],
-    scale: str | None,
-    seed: int,
-    rule: str | float | None,
-    keys: tuple[str, ...],
-    value: str | None,
-) -> Any:
-    from lopsided.cli.models import built_learner, built_model
-
-    assert feed.labels is not None
-    ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
-    return built_model(ranker, scale, feed, keys, value if keys else None)
-
-
-def _refuse_for_a_whole_set(model: Any, *, watching: bool, delay: bool) -> None:
-    for option, is_given in (("--alerts", watching), ("--delay", delay)):
-        if is_given:
-            raise ParameterError(
-                f"The option {option} must come with a learner that learns row by row, "
-                f"got {type(model.final_learner).__name__}, which learns from a whole set."
-            )
+def _refuse_for_a_whole_set(model: Any, options: list[str]) -> None:
+    for option in options:
+        raise ParameterError(
+            f"The option {option} must come with a learner that learns row by row, "
+            f"got {type(model.final_learner).__name__}, which learns from a whole set."
+        )
 
 
 def _compile(feed: Feed, model: Any) -> None:
@@ -226,7 +241,8 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
         except StreamError as error:
             problem = error
         has_ended = problem is None and not interrupts.interrupted
-        is_changed = bool(status.n_rows or (has_ended and (training.n_waiting or feed.bad.count)))
+        is_told = training.told is not None and bool(training.told.ids)
+        is_changed = bool(status.n_rows or (has_ended and (training.n_waiting or feed.bad.count or is_told)))
         if has_ended:
             training.finish()
         if training.alerting is not None:
@@ -277,6 +293,8 @@ def _summary(training: Training, n_rows: int, is_saved: bool) -> dict[str, Any]:
         "rows_in_all": model.n_seen_ if model.started_ else 0,
         "rows_measured": training.n_measured,
         "waiting": training.n_waiting,
+        "late": training.late.counts.as_dict(),
+        "labels_seen": None if training.selection is None else training.selection.n_seen,
         "positives": training.positives,
         "blank": feed.n_blank,
         "positive": as_json(feed.labels.positive),
@@ -301,6 +319,8 @@ def _alerts_of(training: Training) -> dict[str, Any] | None:
 
 def _print(summary: dict[str, Any]) -> None:
     from lopsided.cli.display import count, score
+    from lopsided.cli.late_labels import counts_in_words
+    from lopsided.late import Counts
 
     if not summary["rows"] and not summary["saved"]:
         click.echo(f"nothing new to learn; {summary['model']} is as it was")
@@ -320,6 +340,9 @@ def _print(summary: dict[str, Any]) -> None:
             f"{count(summary['alerts']['alerts'])} within {summary['alerts']['budget']}, "
             f"{count(summary['alerts']['hits'])} of them positive"
         )
+    counts = Counts(**summary["late"])
+    if any((counts.expected, counts.waiting, counts.duplicates, counts.corrections, counts.as_negatives)):
+        lines["labels"] = counts_in_words(counts)
     if summary["rows"]:
         lines["speed"] = f"{count(summary['rows_per_second'])} rows per second, including reading"
     if summary["saved"]:

@@ -41,8 +41,10 @@ COMMANDS: dict[str, Entry] = {
     "learn": Entry("lopsided.cli.learn", "learn", "Learn from files or a feed in one pass; save the model."),
     "reproduce": Entry("lopsided.cli.reproduce", "reproduce", "Reproduce a published table and compare."),
     "score": Entry("lopsided.cli.score", "score", "Append a saved model's scores to the rows of files."),
+    "serve": Entry("lopsided.cli.serve", "serve", "Score events over HTTP, learn from labels that come later."),
     "tune": Entry("lopsided.cli.tune", "tune", "Find a learner and its parameters in one pass through files."),
     "version": Entry("lopsided.cli.version", "version", "Print the versions of lopsided and of what it runs on."),
+    "watch": Entry("lopsided.cli.watch", "watch", "Score files by a saved model, and say when they drift."),
     "warm-up": Entry("lopsided.cli.warm_up", "warm_up", "Compile for this machine now, not at the first use."),
 }
 
@@ -81,7 +83,7 @@ class LazyGroup(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with `lopsided demo`. Exit codes: 0 done, 2 bad input or options (one sentence says what), "
-    "130 interrupted by Ctrl-C and 143 by SIGTERM (what was learned is saved), 1 a bug.",
+    "3 `watch` has found drift, 130 interrupted by Ctrl-C and 143 by SIGTERM (what was learned is saved), 1 a bug.",
 )
 @click.version_option(__version__, message="lopsided %(version)s")
 @click.pass_context

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, made_learner, parsed_settings
 from lopsided.constraints import ParameterError
+from lopsided.estimators.base.cutting import cut_at_share
 from lopsided.estimators.by_name import set_threshold as set_threshold
+from lopsided.feeds import Portion
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
-__all__ = ["as_json", "built_learner", "built_model", "parameters_of", "scale_in_words", "set_threshold"]
+__all__ = [
+    "as_json", "built_learner", "built_model", "cut_by_first_rows", "model_for", "parameters_of", "scale_in_words",
+    "set_threshold",
+]  # fmt: skip
+
+_ROWS_FOR_A_SHARE = 8192
 
 
 def built_learner(
@@ -35,6 +45,21 @@ def built_learner(
     return made_learner(name, rule | parameters, sparse=sparse, pos_label=pos_label, random_state=seed)
 
 
+def cut_by_first_rows(model: Any, rule: str, portions: Iterator[Portion], *, as_records: bool) -> Iterator[Portion]:
+    """The same portions, after the share that a rule asks for has become a threshold by the scores of the first."""
+    held: list[Portion] = []
+    scores: list[Any] = []
+    for portion in portions:
+        held.append(portion.apart(as_records=as_records))
+        scores.append(model.raw_scores(portion.X))
+        if sum(map(len, scores)) >= _ROWS_FOR_A_SHARE:
+            break
+    if scores:
+        set_threshold(model, cut_at_share(np.concatenate(scores), float(rule.removeprefix("rate:"))))
+    yield from held
+    yield from portions
+
+
 def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str] = (), value: str | None = None) -> Any:
     """The learner behind encoder, history and scaler, as the files and the options ask for."""
     from lopsided import OnlineScaler, SparsePipeline, TablePipeline
@@ -53,14 +78,28 @@ def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str]
     scaler = "none" if scale == "none" else OnlineScaler(kind=scale or "standard")
     if not keys:
         return TablePipeline(feed.schema, scaler, learner)
-    from lopsided import HistoryPipeline, KeyedHistory
-
-    assert feed.schema is not None and feed.schema.time is not None
-    history = KeyedHistory(keys=list(keys), time=feed.schema.time.name, value=value)
-    model = HistoryPipeline(feed.schema, history, scaler, learner)
+    assert feed.schema is not None
+    feed.schema = replace(feed.schema, history_keys=tuple(keys), value=value)
+    model = TablePipeline(feed.schema, scaler, learner)
     model.check_parameters()
     feed.encoder, feed.n_features = model.encoder_, model.encoder_.width
     return model
+
+
+def model_for(
+    feed: Feed,
+    learner: str,
+    settings: Sequence[str],
+    scale: str | None,
+    seed: int,
+    rule: str | float | None,
+    keys: Sequence[str],
+    value: str | None,
+) -> Any:
+    """What the options ask for, for the rows of a feed."""
+    assert feed.labels is not None
+    ranker = built_learner(learner, settings, feed.labels.pos_label, seed, rule, sparse=feed.is_sparse)
+    return built_model(ranker, scale, feed, keys, value if keys else None)
 
 
 def scale_in_words(model: Any) -> str:

@@ -14,11 +14,23 @@ from lopsided.cli.learners import AUTO, DEFAULT_THRESHOLD, learner_names
 from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
-    from lopsided.late import Delay
+    from lopsided.late import Delay, Unlabelled
 
 CONFIG_HERE = "lopsided.toml"
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _UnlabelledType(click.ParamType):  # type: ignore[type-arg]
+    name = "RULE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Unlabelled:
+        from lopsided.late import Unlabelled
+
+        try:
+            return Unlabelled.parse(value, what="The option --unlabelled")
+        except ParameterError as error:
+            self.fail(str(error))
 
 
 class _DelayType(click.ParamType):  # type: ignore[type-arg]
@@ -140,6 +152,10 @@ reading_for_scores = _stacked(
 reading_beside_an_output = _stacked(
     _format_of_files("--input-format"), _reading, _guarding(output="SCORES", quarantine="BAD_ROWS")
 )
+# For a command that keeps what it has seen.
+reading_beside_a_state = _stacked(
+    _format_of_files("--format"), _reading, _guarding(state="STATE", quarantine="BAD_ROWS")
+)
 
 columns = _stacked(
     click.option(
@@ -193,12 +209,64 @@ keyed = click.option(
     help="Learn from what this card, merchant or user did before (may be repeated); needs --time.",
 )
 
-late = click.option(
-    "--delay",
-    type=_DelayType(),
-    default="0",
-    metavar="N|DURATION",
-    help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w, 2 weeks).",
+late = _stacked(
+    click.option(
+        "--delay",
+        type=_DelayType(),
+        default="0",
+        metavar="N|DURATION",
+        help="Labels arrive N rows later, or with --time after a duration (90s, 15m, 12h, 7d, 2w, 2 weeks).",
+    ),
+    click.option(
+        "--unlabelled",
+        type=_UnlabelledType(),
+        metavar="RULE",
+        help="A row without a label: negative:30d (learned as negative after 30 days), drop:30d (forgotten then), drop "
+        "(at the end), skip (at once). Rows instead of days: negative:5000. Default: skip; with --labels: drop.",
+    ),
+)
+
+by_id = _stacked(
+    click.option(
+        "--labels",
+        "label_files",
+        multiple=True,
+        metavar="FILE",
+        help="File of labels by identifier: the columns of --id and --label, and --label-time (may be repeated).",
+    ),
+    click.option(
+        "--label-time",
+        metavar="COL",
+        help="With --labels: the column that says when a label became known. It is learned just then.",
+    ),
+    click.option(
+        "--corrections",
+        type=click.Choice(["learn", "ignore"]),
+        help="With --labels: another label for a row that has been learned is learned too, or ignored. Default: learn.",
+    ),
+)
+
+selective = _stacked(
+    click.option(
+        "--labels-for",
+        type=click.Choice(["all", "alerts"]),
+        default="all",
+        show_default=True,
+        help="alerts: learn only the labels of rows that were alerts when they came, as if nobody looked at others.",
+    ),
+    click.option(
+        "--explore",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="With --labels-for alerts: the labels of this random share of all other rows are learned too. Default: 0.",
+    ),
+    click.option(
+        "--weight-cap",
+        type=click.FloatRange(min=1),
+        metavar="N",
+        help="With --explore: a label counts 1/SHARE when it is learned, at most N; 1 counts all alike. Default: 10. "
+        "Estimates count it in full.",
+    ),
 )
 
 _RULES = "f1, gmean, rate:SHARE, budget:N/PERIOD (with --time), zero, or a number"
@@ -209,8 +277,7 @@ def threshold_option(default: str) -> Callable[[_Command], _Command]:
     return click.option("--threshold", metavar="RULE", help=f"When a row is an alert: {_RULES}. Default: {default}.")
 
 
-alerting = _stacked(
-    threshold_option(DEFAULT_THRESHOLD),
+alerts_only = _stacked(
     click.option(
         "--alerts",
         metavar="N/PERIOD",
@@ -219,6 +286,11 @@ alerting = _stacked(
     click.option(
         "--per", metavar="COL", help="With --alerts: at most one alert in a period for each value, say a card."
     ),
+)
+
+alerting = _stacked(
+    threshold_option(DEFAULT_THRESHOLD),
+    alerts_only,
     click.option(
         "--value", metavar="COL", help="The column of amounts: what alerts have caught, and with --key what is usual."
     ),

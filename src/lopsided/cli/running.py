@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +15,11 @@ from lopsided.constraints import ParameterError
 if TYPE_CHECKING:
     from lopsided.alerts import AlertBudget
     from lopsided.cli.feed import Feed
-    from lopsided.late import Delay
+
+
+def notice(text: str) -> None:
+    """Say something beside the output."""
+    click.echo(text, err=True)
 
 
 def check_writable(target: str) -> None:
@@ -41,7 +46,8 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
             path, option = options.get("resume"), "--resume"
         if path is not None:
             wanted.append(targets.Target(option, path, getattr(targets, kind)))
-    inputs = [*options.get("files", ()), *(options[name] for name in ("what", "model") if options.get(name))]
+    read = (*options.get("files", ()), *options.get("label_files", ()))
+    inputs = [*read, *(options[name] for name in ("what", "model") if options.get(name))]
     targets.check_targets(wanted, inputs, force=force, goes_on_with=options.get("resume"))
 
 
@@ -62,6 +68,27 @@ def announce(feed: Feed, model: Any, budget: AlertBudget | None = None) -> None:
     learner = type(model.final_learner).__name__
     click.echo(f"{learner} on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}, {rule}", err=True)
     announce_columns(feed)
+    if not model.started_ and feed.schema is not None and not feed.schema.history_keys:
+        propose_keys(feed)
+
+
+def propose_keys(feed: Feed) -> None:
+    """Say which columns look like keys, and what to add for a history of them."""
+    from lopsided.encoding.inference import proposed_keys
+    from lopsided.encoding.names import is_of_an_amount
+
+    schema = feed.schema
+    assert schema is not None
+    keys = [name for name in proposed_keys(feed.stream.head, label=schema.label, id=schema.id) if name in schema.keys]
+    if not keys:
+        return
+    time = next(iter(schema.times), "COL")
+    amounts = [column.name for column in schema.columns if column.kind == "number" and is_of_an_amount(column.name)]
+    options = [*(f"--key {shlex.quote(key)}" for key in keys), f"--time {shlex.quote(time)}"]
+    options += [f"--value {shlex.quote(name)}" for name in amounts[:1]]
+    columns = " and ".join(repr(key) for key in keys)
+    verb = "look like keys" if len(keys) > 1 else "looks like a key"
+    click.echo(f"{columns} {verb}: to learn from what each did before, add {' '.join(options)}", err=True)
 
 
 def announce_columns(feed: Feed) -> None:
@@ -76,14 +103,6 @@ def labels_in_words(feed: Feed) -> str:
     assert feed.labels is not None
     other = "all others" if feed.labels.negative is None else feed.labels.negative
     return f"positive label {feed.labels.positive} (against {other})"
-
-
-def check_delay(delay: Delay, feed: Feed) -> None:
-    """A duration needs to know the time."""
-    if delay.seconds and (feed.schema is None or feed.schema.time is None):
-        raise ParameterError(
-            "The option --delay must be a number of rows unless --time names a column, got a duration."
-        )
 
 
 def refuse_nothing(feed: Feed, interrupted: bool) -> NoReturn:

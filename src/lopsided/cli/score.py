@@ -70,9 +70,9 @@ def score(
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
-    from lopsided.cli.feed import Reading, open_feed
+    from lopsided.cli.feed import Reading, open_feed, tell
     from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.models import set_threshold
+    from lopsided.cli.models import cut_by_first_rows, set_threshold
     from lopsided.cli.saved import load_to_go_on
     from lopsided.cli.status import Status
     from lopsided.feeds import open_writer
@@ -101,7 +101,11 @@ def score(
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
-            for portion in interrupts.over(feed):
+            portions = interrupts.over(feed)
+            if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_ and not options["follow"]:
+                tell(f"note: {model} has kept no rows to find a share by: that of the first rows here is taken")
+                portions = cut_by_first_rows(ranker, str(rule), portions, as_records=writer.takes_records)
+            for portion in portions:
                 answer = ranker.answer(portion.X)
                 scores, decision = answer.score - answer.threshold, answer.decision
                 flagged = scores > 0

@@ -167,6 +167,10 @@ def _is_onnx(path: Path) -> bool:
     return start.startswith(b"\x08") and b"\x12\x08lopsided" in start  # the version of the format, then who made it
 
 
+def _is_drift_state(path: Path) -> bool:
+    return b'{"__metadata__":{"lopsided drift alarm"' in _start(path)[8:64]
+
+
 def _is_quarantine(path: Path) -> bool:
     return _begins_with_object(path, "source", "expected", "got")
 
@@ -194,3 +198,4 @@ REPORT = Kind("a report of lopsided", _is_report)
 SCORES = Kind("scored rows", _is_scored)
 ONNX = Kind("a model that lopsided has exported", _is_onnx)
 BAD_ROWS = Kind("bad rows that lopsided has written down", _is_quarantine)
+STATE = Kind("the state of a drift alarm", _is_drift_state)

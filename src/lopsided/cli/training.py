@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,13 +12,14 @@ import numpy as np
 
 from lopsided.cli.alerting import ATTACHED as ALERTS
 from lopsided.cli.alerting import Alerting
+from lopsided.cli.late_labels import LateOptions, tell_labels
 from lopsided.estimators.state.files import Attachment, save_model
-from lopsided.feeds import Feed, Portion
-from lopsided.late import Delay, LateLearner
+from lopsided.feeds import Feed, LabelFile, Portion
+from lopsided.late import LateLearner, SelectiveLabels, Unlabelled
 from lopsided.metrics import AUPRC, AUROC
 
 # The names of what is attached to a model.
-FEED, LATE, MEASURES = "feed", "late", "measures"
+FEED, LATE, MEASURES, LABELS, SELECTION = "feed", "late", "measures", "labels", "selection"
 
 
 class Training:
@@ -28,7 +30,9 @@ class Training:
 
     Parameters
     ----------
-    model, feed, delay : what learns, what from, and how much later labels are known.
+    model, feed, late : what learns, what from, and how labels come.
+    told : labels of files of their own.
+    selection : whose labels are seen, if not all are.
     target : the file.
     options : what the model was built by, to be compared with what a later command says.
     attached : what the file of a model that goes on holds; {} for a new one.
@@ -40,7 +44,9 @@ class Training:
         self,
         model: Any,
         feed: Feed,
-        delay: Delay,
+        late: LateOptions,
+        told: LabelFile | None,
+        selection: SelectiveLabels | None,
         *,
         target: str,
         options: Mapping[str, Any],
@@ -51,7 +57,11 @@ class Training:
     ) -> None:
         assert feed.labels is not None
         self.model, self.feed, self.target, self.options = model, feed, target, dict(options)
-        self.late = LateLearner(model, delay=delay, unlabelled="skip", classes=feed.labels.classes)
+        by_threshold = selection is not None and alerting is None
+        self.late = LateLearner(model, classes=feed.labels.classes, keep_thresholds=by_threshold, **late.rules)
+        self.told, self.selection = told, selection
+        # Rows that may yet be learned wait on in the file.
+        self._waits_on = late.by_id or (late.unlabelled is not None and late.unlabelled.after is not None)
         self.roc, self.precision_recall = AUROC(), AUPRC(interpolation="step")
         self.positives = 0
         self.alerting, self.n_alerts, self.n_hits = alerting, 0, 0
@@ -59,9 +69,12 @@ class Training:
         self._every_rows, self._every_seconds = every_rows, every_seconds
         self._rows_unsaved, self._saved_at = 0, time.monotonic()
         self._learned: Portion | None = None  # the last one: rows that were only read are not in the model
-        self._keeps_waiting = bool(delay) or LATE in attached
+        self._keeps_waiting = late.is_late or LATE in attached
         if LATE in attached:
             self.late.restore(attached[LATE])
+        if selection is not None and SELECTION in attached:
+            selection.restore(attached[SELECTION].description)
+        tell_labels(self.late, told)
         if MEASURES in attached:
             self.n_measured = int(attached[MEASURES].description["rows"])
             for metric in (self.roc, self.precision_recall):
@@ -74,20 +87,36 @@ class Training:
 
     def step(self, rows: Portion) -> int:
         """Score rows, and learn those whose label is known by then; returns how many came."""
-        scores = self.late.progressive_scores(rows.X, rows.y, times=rows.times)
+        keys = None
+        if self.told is not None:
+            keys = rows.ids(str(self.feed.schema.id))  # type: ignore[union-attr]
+            rows = replace(rows, y=self.late.told(keys))
+        y, flags = rows.y if keys is None else None, []
+
+        def choose(part: slice, scores: Any, thresholds: Any) -> Any:
+            assert self.selection is not None
+            flags.append(scores > thresholds if self.alerting is None else self._alerts(rows, part, scores))
+            return self.selection.for_learning(self.selection.choose(flags[-1]))
+
+        chooses = None if self.selection is None else choose
+        scores = self.late.progressive_scores(rows.X, y, times=rows.times, keys=keys, choose=chooses)
         judged = ~np.isnan(rows.signs)
         is_positive = rows.signs[judged] > 0
         self.roc.update_many(is_positive, scores[judged])
         self.precision_recall.update_many(is_positive, scores[judged])
         self.positives += int(is_positive.sum())
         if self.alerting is not None:
-            flagged = self.alerting.decide(rows, scores)
+            flagged = np.concatenate(flags) if flags else self.alerting.decide(rows, scores)
             self.n_alerts += int(flagged.sum())
             self.n_hits += int((flagged[judged] & is_positive).sum())
         self.n_measured += is_positive.size
         self._rows_unsaved += scores.size
         self._learned = rows
         return scores.size
+
+    def _alerts(self, rows: Portion, part: slice, scores: Any) -> Any:
+        assert self.alerting is not None
+        return self.alerting.decide(rows.part(part.start, part.stop), scores)
 
     def checkpoint(self) -> None:
         """Save if it is time to: after so many rows or seconds."""
@@ -104,8 +133,8 @@ class Training:
         return True
 
     def finish(self) -> None:
-        """The stream has ended: the labels of all rows that wait have come in at last."""
-        self.late.finish()
+        """The stream has ended: the labels of all rows that wait have come in at last, where there are any."""
+        self.late.learn_known() if self._waits_on else self.late.finish()
         self._learned = None
 
     def _attachments(self) -> dict[str, Attachment]:
@@ -118,6 +147,11 @@ class Training:
             attached[ALERTS] = self.alerting.attachment()
         if self._keeps_waiting:
             attached[LATE] = self.late.state()
+        if self.told is not None:
+            known = {"bookmarks": self.told.bookmarks.to_json(), "column": self.told.column}
+            attached[LABELS] = Attachment(known, {})
+        if self.selection is not None:
+            attached[SELECTION] = Attachment(self.selection.state(), {})
         return attached
 
 
@@ -133,4 +167,10 @@ def _place_in(feed: Feed, options: Mapping[str, Any], learned: Portion | None) -
 def held_options(names: tuple[str, ...]) -> dict[str, Any]:
     """The options of the present command by which its model is built, as JSON has them."""
     values = click.get_current_context().params
-    return {name: list(values[name]) if isinstance(values[name], tuple) else values[name] for name in names}
+    return {name: _plain(values[name]) for name in names}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Unlabelled) else value

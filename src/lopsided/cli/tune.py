@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from lopsided.cli.completing import complete_learner
-from lopsided.cli.options import columns, late, reading, with_config, with_json
+from lopsided.cli.options import alerts_only, columns, late, reading, with_config, with_json
+from lopsided.constraints import ParameterError
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
     from lopsided.evaluate import Race, Racer
+    from lopsided.evaluate.racing import Measure
     from lopsided.feeds import Portion
-    from lopsided.late import Delay
+    from lopsided.late import Delay, Unlabelled
 
 # What lopsided.evaluate.candidates.default_kinds has.
 DEFAULT_LEARNERS = (
@@ -51,10 +53,10 @@ DEFAULT_LEARNERS = (
 @click.option(
     "--measure",
     type=click.Choice(["auroc", "auprc"]),
-    default="auroc",
-    show_default=True,
-    help="What decides, over all rows so far, each scored before it was learned.",
+    help="What decides, over all rows so far, each scored before it was learned. Default: auroc, or with --alerts the "
+    "share of alerts that were right.",
 )
+@alerts_only
 @click.option("--scale", type=click.Choice(["standard", "minmax", "none"]), help="As in `lopsided learn`.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Threads.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed.")
@@ -69,11 +71,14 @@ def tune(
     learners: tuple[str, ...],
     settings: tuple[str, ...],
     candidates: int,
-    measure: Literal["auroc", "auprc"],
+    measure: Literal["auroc", "auprc"] | None,
+    alerts: str | None,
+    per: str | None,
     scale: str | None,
     jobs: int,
     seed: int,
     delay: Delay,
+    unlabelled: Unlabelled | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -81,29 +86,43 @@ def tune(
 
     Learners of every family run: the default, random features, kernels within a budget, linear ones, a Bayesian one
     (milliseconds a row), and a pool. All candidates score and learn the same rows. After 1,000 rows with 20 positives,
-    and at every doubling of the rows, the worse half is dropped, until two run to the end. The figures are progressive:
-    no candidate has seen a row before it scored it; but the best of many looks a little better than it is.
+    and at every doubling of the rows, the worse half is dropped, until two run to the end. With --alerts (and --time)
+    those are better of whose alerts, so many a day and decided as rows come, more are right. The figures are
+    progressive: no candidate has seen a row before it scored it; but the best of many looks a little better than it is.
     """
+    from lopsided.cli.alerting import check_has_time, rule_and_budget
     from lopsided.cli.feed import Reading, open_feed
-    from lopsided.cli.running import announce_columns, check_delay, check_writable, labels_in_words, refuse_nothing
+    from lopsided.cli.late_labels import LateOptions, check_times
+    from lopsided.cli.running import announce_columns, check_writable, labels_in_words, refuse_nothing
     from lopsided.cli.training import save_with_place
     from lopsided.evaluate import Race
+    from lopsided.streams.cells import TEXT
 
+    _, budget = rule_and_budget(None, alerts, per)
+    if budget is not None and measure is not None:
+        raise ParameterError(f"The options --alerts and --measure must not both be given, got {alerts!r}, {measure!r}.")
+    ranks_by: Measure = "alerts" if budget is not None else measure or "auroc"
+    late = LateOptions.of(delay, unlabelled, {})
     if output is not None:
         check_writable(output)
     with open_feed(Reading(files, **options)) as feed:
         assert feed.labels is not None
-        check_delay(delay, feed)
+        check_times(late, feed)
+        if budget is not None:
+            check_has_time(budget, feed)
+            if budget.key is not None:
+                feed.also_read(budget.key, TEXT)
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
         kinds = ", ".join(dict.fromkeys(racer.entrant.name for racer in racers))
         click.echo(
             f"{len(racers)} candidates ({kinds}) on {feed.name}: {feed.n_features:,} features, "
-            f"{labels_in_words(feed)}, by {measure}",
+            f"{labels_in_words(feed)}, by {ranks_by if budget is None else f'alerts within {budget}'}",
             err=True,
         )
         announce_columns(feed)
-        race = Race(racers, measure=measure, classes=feed.labels.classes, delay=delay, unlabelled="skip", jobs=jobs)
-        code, is_whole, learned = _raced(feed, race)
+        rules = {name: late.rules[name] for name in ("delay", "unlabelled")}
+        race = Race(racers, measure=ranks_by, classes=feed.labels.classes, alerts=budget, jobs=jobs, **rules)
+        code, is_whole, learned = _raced(feed, race, None if budget is None else budget.key)
         n_rows = race.n_rows
         if not n_rows:
             refuse_nothing(feed, code != 0)
@@ -151,7 +170,7 @@ def _racers(
     return racers
 
 
-def _raced(feed: Feed, race: Race) -> tuple[int, bool, Portion | None]:
+def _raced(feed: Feed, race: Race, key: str | None = None) -> tuple[int, bool, Portion | None]:
     """Let all run; the exit code if somebody interrupted them, else 0, and whether all have learned the same rows.
 
     Last, where they stopped: the last portion that they have learned, or None for all of them. A second Ctrl-C does
@@ -164,7 +183,7 @@ def _raced(feed: Feed, race: Race) -> tuple[int, bool, Portion | None]:
     try:
         with Status("tuning") as status, race:
             for portion in interrupts.over(feed.slices()):
-                race.step(portion.X, portion.y, portion.times)
+                race.step(portion.X, portion.y, portion.times, None if key is None else portion.ids(key))
                 learned = portion
                 status.advance(portion.n_rows, feed.progress, best=race.best_value)
     except KeyboardInterrupt:
@@ -195,13 +214,16 @@ def _print(
         }
         click.echo(json.dumps(facts))
         return
-    lines: list[tuple[str, ...]] = [("learner", "rows", "AUROC", "AUPRC", "settings")]
+    headings = {"auroc": "AUROC", "auprc": "AUPRC", "alerts": "alerts right"}
+    measures = [name for name in headings if name in ranking[0].metrics]
+    lines: list[tuple[str, ...]] = [("learner", "rows", *(headings[name] for name in measures), "settings")]
     for racer in ranking:
-        areas = [score(racer.metrics[name].value) for name in ("auroc", "auprc")]
-        lines.append((racer.entrant.name, count(racer.n_rows), *areas, in_words(racer.entrant.settings)))
-    widths = [max(len(line[column]) for line in lines) for column in range(4)]
+        figures = [score(racer.metrics[name].value) for name in measures]
+        lines.append((racer.entrant.name, count(racer.n_rows), *figures, in_words(racer.entrant.settings)))
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]) - 1)]
     for line in lines:
-        cells = [line[0].ljust(widths[0]), *(line[column].rjust(widths[column]) for column in (1, 2, 3)), line[4]]
+        figures = [cell.rjust(width) for cell, width in zip(line[1:-1], widths[1:], strict=True)]
+        cells = [line[0].ljust(widths[0]), *figures, line[-1]]
         click.echo("  ".join(cells).rstrip())
     click.echo(f"\nbest: {again}")
     if output is not None:

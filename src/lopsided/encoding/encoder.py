@@ -21,6 +21,7 @@ from lopsided.encoding.moments import (
     one_in_days,
     one_on_circle,
 )
+from lopsided.encoding.plain_numbers import PlainNumbers, numbers_in
 from lopsided.encoding.raw_cells import EncodedRows, RawCells, plain_cell
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
@@ -54,6 +55,7 @@ class TableEncoder:
         self.names = self._names()
         self.width = len(self.names)
         self._places = self._layout()
+        self._plain_numbers = PlainNumbers.of(self._places)
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
@@ -132,12 +134,34 @@ class TableEncoder:
             if type(cell) is float and abs(cell) <= LARGEST_FEATURE and place.column.kind == NUMBER:
                 result[place.columns.start] = cell  # by far the most common, and nothing is left to check
                 continue
-            try:
-                value = cells.checked_cell(place.expected, cell)
-            except cells.WrongCellError as wrong:
-                field = f"column {place.column.name!r}"
-                raise StreamError("the row", None, field, wrong.rule, wrong.got) from None
-            place.write_one(value, result)
+            place.write_one(self._checked(place, cell), result)
+
+    def from_mappings(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
+        """Rows that are mappings, each as `row` writes it: plain numbers of all rows at once, because they are many."""
+        result = np.zeros((len(rows), self.width))
+        plain = self._plain_numbers
+        numbers = numbers_in(rows, plain.names)
+        if numbers is None:
+            for cells_by_name, row in zip(rows, result, strict=True):
+                self.row(cells_by_name, row)
+            return result
+        missing = np.isnan(numbers)
+        result[:, plain.columns] = numbers
+        result[:, plain.flags] = missing[:, plain.flagged]
+        nothing, others = np.asarray(missing.all(axis=1)), plain.others
+        for number, cells_by_name in enumerate(rows if others or nothing.any() else ()):
+            if nothing[number]:  # which may be a mistake
+                self.row(cells_by_name, result[number])
+                continue
+            for place in others:
+                place.write_one(self._checked(place, cells_by_name.get(place.column.name)), result[number])
+        return result
+
+    def _checked(self, place: _Place, cell: Any) -> Any:
+        try:
+            return cells.checked_cell(place.expected, cell)
+        except cells.WrongCellError as wrong:
+            raise StreamError("the row", None, f"column {place.column.name!r}", wrong.rule, wrong.got) from None
 
     def columns_of(self, table: Any) -> Columns:
         """Columns of a data frame, an arrow table, a mapping of columns or a list of mappings, checked."""
@@ -182,12 +206,15 @@ class TableEncoder:
                 )
 
     def plain_cells(self, row: Mapping[Any, Any]) -> dict[str, Any]:
-        """The cells of a row that was checked, in the order of the columns, and its identifier: numbers, words, dates.
+        """The cells of a row that was checked, in the order of the columns, keys if known, and its identifier.
 
         A list is left as it is: the words that a hashed column may have been, as `in_words` gives them.
         """
         by_name, plain = {str(name): cell for name, cell in row.items()}, {}
-        for expected in [*(_expected(column) for column in self.schema.columns), *self.expected_id()]:
+        keys = [Expected(key, cells.TEXT) for key in self.schema.history_keys if key in by_name]
+        # A key that nobody learns from was not read, which is not to say that it was missing.
+        read = [column for column in self.schema.columns if column.is_learned_from or column.name in by_name]
+        for expected in [*(_expected(column) for column in read), *keys, *self.expected_id()]:
             cell = by_name.get(expected.name)
             if not isinstance(cell, list):
                 cell = _plain(expected, cell)
@@ -236,6 +263,11 @@ class _Place:
     columns: slice
     points: slice
     missing: int | None
+
+    @property
+    def is_plain_number(self) -> bool:
+        """Whether a number, or nothing, is all that there may be, written plainly."""
+        return self.column.kind == NUMBER and self.column.form is None and not self.column.required
 
     def write(self, values: Any, result: Floats) -> None:
         """All rows of the column."""

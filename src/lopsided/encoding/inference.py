@@ -19,15 +19,27 @@ import numpy as np
 from lopsided.encoding.forms import by_column
 from lopsided.encoding.identifiers import are_few, is_called_a_key, why_key
 from lopsided.encoding.moments import AGE, HOUR, varying_circles
-from lopsided.encoding.names import is_of_a_day, is_of_a_time
-from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, KINDS, NUMBER, TEXT, Column, Schema, SchemaError
+from lopsided.encoding.names import is_of_a_day, is_of_a_time, is_of_an_entity
+from lopsided.encoding.schema import (
+    CATEGORY,
+    DATE,
+    FLAG,
+    KEPT_KEY,
+    KEY,
+    KINDS,
+    NUMBER,
+    TEXT,
+    Column,
+    Schema,
+    SchemaError,
+)
 from lopsided.streams.cells import WrongCellError, date_of, is_missing, number_of, text_of
 from lopsided.streams.date_forms import ORDERS, DateForm, date_form_of_numbers, find_date_form
 from lopsided.streams.errors import quoted
 from lopsided.streams.number_forms import COMMA, POINT, NumberForm, find_number_form
 
 CATEGORY_WIDTH, TEXT_WIDTH = 64, 256
-IGNORE = "ignore"
+IGNORE, AUTO = "ignore", "auto"
 _DECIMALS = {"point": POINT, "comma": COMMA}
 # What a user may say of a column: a kind, with the form after a colon if that has to be said too.
 _TELLABLE = (
@@ -62,6 +74,8 @@ def infer_schema(
     ignore: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     width: int | None = None,
+    keys: Sequence[str] | str = (),
+    value: str | None = None,
 ) -> Schema:
     """The schema of a table that begins with these rows.
 
@@ -87,8 +101,15 @@ def infer_schema(
     width : int, optional
         Columns for each hashed one. Default: 64 for categories, or twice the number of those seen rounded up to a
         power of two (at least 4) if that is less, and 256 for texts.
+    keys : columns or "auto", optional
+        Cards, devices, merchants: what each did before is learned from, as `lopsided.KeyedHistory` has it; it needs a
+        `time`. "auto" takes all columns that look like keys, see `proposed_keys`.
+    value : str, optional
+        The column of amounts: with keys, what is usual for each is learned too.
     """
-    schema, notes = schema_and_notes(table, label=label, id=id, time=time, ignore=ignore, kinds=kinds, width=width)
+    schema, notes = schema_and_notes(
+        table, label=label, id=id, time=time, ignore=ignore, kinds=kinds, width=width, keys=keys, value=value
+    )
     for note in notes:
         warnings.warn(f"{note}; see 'kinds' of infer_schema", SchemaWarning, stacklevel=2)
     return schema
@@ -103,6 +124,8 @@ def schema_and_notes(
     ignore: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     width: int | None = None,
+    keys: Sequence[str] | str = (),
+    value: str | None = None,
 ) -> tuple[Schema, list[str]]:
     """The same, and a sentence on each column that may have been meant otherwise."""
     found = by_column(table).items()
@@ -110,9 +133,22 @@ def schema_and_notes(
     # Names of columns are texts, also those that are numbers in a data frame.
     label, id, time = (None if part is None else str(part) for part in (label, id, time))
     ignore, kinds = [str(name) for name in ignore], {str(name): kind for name, kind in (kinds or {}).items()}
-    for name in [*ignore, *kinds, *(part for part in (id, time) if part is not None)]:
-        if name not in head:
-            raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.")
+    value = None if value is None else str(value)
+    if keys == AUTO:
+        keys = proposed_keys(head, label=label, id=id, time=time, ignore=ignore)
+    keys = [str(name) for name in keys]
+    asked: list[tuple[str, Any]] = [
+        ("id", [id]),
+        ("time", [time]),
+        ("ignore", ignore),
+        ("kinds", kinds),
+        ("keys", keys),
+        ("value", [value]),
+    ]
+    for argument, names in asked:
+        for name in names:
+            if name is not None and name not in head:
+                raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.", argument)
     for name, kind in kinds.items():
         if kind not in _TELLABLE:
             raise SchemaError(f"The kind of column {name!r} must be one of {', '.join(_TELLABLE)}, got {kind!r}.")
@@ -122,7 +158,9 @@ def schema_and_notes(
         if name == label:
             continue
         told = kinds.get(name)
-        if name in ignore or told == IGNORE:
+        if name in keys and told is None:
+            ignored[name] = KEPT_KEY
+        elif name in ignore or told == IGNORE:
             ignored[name] = "as asked"
         elif name == id:
             ignored[name] = "the identifier"
@@ -135,7 +173,30 @@ def schema_and_notes(
                 notes += [guess.note] if guess.note else []
             else:
                 ignored[name] = guess.reason
-    return Schema(tuple(columns), label, id, time_column, ignored), notes
+    return Schema(tuple(columns), label, id, time_column, ignored, tuple(keys), value if keys else None), notes
+
+
+def proposed_keys(
+    table: Any, *, label: str | None = None, id: str | None = None, time: str | None = None, ignore: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The columns of a table that look like keys whose past says something: cards, merchants, accounts.
+
+    Those that are keys by `infer_schema`'s rule, and are called after somebody or something or hold a value twice: what
+    is another one in every row names the row.
+
+    >>> rows = {"payment_id": [f"p{n}" for n in range(60)], "shop_id": [str(n % 9) for n in range(60)]}
+    >>> proposed_keys(rows)
+    ('shop_id',)
+    """
+    result = []
+    for name, cells in by_column(table).items():
+        if name in (label, id, time) or name in ignore:
+            continue
+        values = cells.to_pylist() if hasattr(cells, "to_pylist") else cells
+        there = [value for value in values if not is_missing(value)]
+        if guess_of(name, values).kind == KEY and (is_of_an_entity(name) or len(set(map(str, there))) < len(there)):
+            result.append(name)
+    return tuple(result)
 
 
 def _time_column(name: str, values: Sequence[Any], told: str | None) -> Column:

@@ -21,6 +21,7 @@ _TIMES = frozenset({
     "time", "timestamp", "ts", "date", "datetime", "dt", "epoch", "unix", "created", "updated", "when",
     "moment", "clock", "step", "tick", "ticks", "seconds", "millis", "elapsed",
 })  # fmt: skip
+_AMOUNTS = frozenset({"amount", "amt", "price", "value", "total", "sum", "cost", "paid", "payment"})
 _DAYS = frozenset({"date", "day", "dt", "when", "time", "created", "updated", "ymd"})
 
 
@@ -62,3 +63,12 @@ def is_of_a_time(name: str) -> bool:
 def is_of_a_day(name: str) -> bool:
     """Whether a column is called after a date."""
     return not _DAYS.isdisjoint(words_of(name))
+
+
+def is_of_an_amount(name: str) -> bool:
+    """Whether a column is called after money.
+
+    >>> is_of_an_amount("amount_usd"), is_of_an_amount("TransactionAmt"), is_of_an_amount("age")
+    (True, True, False)
+    """
+    return not _AMOUNTS.isdisjoint(words_of(name))

@@ -14,11 +14,16 @@ from lopsided.streams.number_forms import NumberForm
 NUMBER, FLAG, CATEGORY, TEXT, DATE, KEY = KINDS = ("number", "flag", "category", "text", "date", "key")
 _HASHED = (CATEGORY, TEXT)
 _WIDEST_HASH = 1 << 16
+KEPT_KEY = "key, its history is learned from"
 _MOST_ALIKE = 3  # neighbours of one kind that are printed one by one
 
 
 class SchemaError(ValueError):
-    """A schema that contradicts itself, or a table that does not fit one."""
+    """A schema that contradicts itself, or a table that does not fit one; `argument` is what asked for it, if any."""
+
+    def __init__(self, sentence: str, argument: str | None = None) -> None:
+        super().__init__(sentence)
+        self.argument = argument
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,8 @@ def _listed(words: list[str]) -> str:
 class Schema:
     """The columns that are learned from, and keys, in order; and what else the table holds.
 
-    `ignored` maps the columns that are not used to the reason.
+    `ignored` maps the columns that are not used to the reason. `history_keys` are the columns whose past is learned
+    from, which needs a `time`; `value` is the column of amounts for it.
 
     >>> schema = Schema((Column("card", "key"), Column("when", "date"), Column("amount", "number")))
     >>> schema.keys, schema.times
@@ -124,6 +130,8 @@ class Schema:
     id: str | None = None
     time: Column | None = None
     ignored: Mapping[str, str] = field(default_factory=dict)
+    history_keys: tuple[str, ...] = ()
+    value: str | None = None
 
     def __post_init__(self) -> None:
         if not any(column.is_learned_from for column in self.columns):
@@ -135,6 +143,9 @@ class Schema:
         names = [column.name for column in self.columns]
         if len(set(names)) < len(names):
             raise SchemaError(f"A schema must name each column once, got {', '.join(names)}.")
+        if self.history_keys and self.time is None:
+            keys = ", ".join(self.history_keys)
+            raise SchemaError(f"A schema with keys must name the column of the time too, got none beside {keys}.")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -154,7 +165,10 @@ class Schema:
 
     def __str__(self) -> str:
         entries = [(column.name, str(column)) for column in self.columns]
-        entries += [(name, f"ignored: {reason}") for name, reason in self.ignored.items()]
+        entries += [
+            (name, KEPT_KEY if name in self.history_keys else f"ignored: {reason}")
+            for name, reason in self.ignored.items()
+        ]
         shown = []
         for words, group in groupby(entries, key=lambda entry: entry[1]):
             names = [name for name, _ in group]
@@ -173,6 +187,7 @@ class Schema:
             "id": self.id,
             "time": None if self.time is None else _plain(self.time),
             "ignored": dict(self.ignored),
+            **({"history_keys": list(self.history_keys), "value": self.value} if self.history_keys else {}),
         }
 
     @staticmethod
@@ -185,6 +200,8 @@ class Schema:
                 values["id"],
                 None if values["time"] is None else _column(values["time"]),
                 {str(name): str(reason) for name, reason in values["ignored"].items()},
+                tuple(str(key) for key in values.get("history_keys", ())),
+                values.get("value"),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise SchemaError(f"A schema must be what to_json gives, got something else: {error!r}.") from None

@@ -5,9 +5,10 @@ from lopsided.evaluate.column_losses import ColumnLoss, ColumnLosses, column_los
 from lopsided.evaluate.delays import delayed_scores
 from lopsided.evaluate.history import History, Moment
 from lopsided.evaluate.kept_rows import KeptRow, KeptRows
-from lopsided.evaluate.progressive import Evaluation, Record, RowByRow, progressive, progressive_scores_of
+from lopsided.evaluate.progressive import Estimates, Evaluation, Record, progressive
 from lopsided.evaluate.racing import Race, Racer, race
 from lopsided.evaluate.records import RunLog
+from lopsided.evaluate.row_by_row import RowByRow, progressive_scores_of
 from lopsided.evaluate.significance import Comparison, compare_across_sets, paired_t_test, wins_ties_losses
 from lopsided.evaluate.splits import Split, fold_splits, inner_labellings, random_splits
 from lopsided.evaluate.tuning import Tuned, grid, tune
@@ -17,6 +18,7 @@ __all__ = [
     "ColumnLoss",
     "ColumnLosses",
     "Comparison",
+    "Estimates",
     "Evaluation",
     "History",
     "KeptRow",

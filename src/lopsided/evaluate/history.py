@@ -58,9 +58,12 @@ class History:
         self._next_record = _FIRST_RECORD
         self._n_came = 0
 
-    def step(self, X: Any, y: Any, times: Any = None, cells: Cells | None = None) -> Record | None:
-        """Score and learn some rows; a record if one is due after them. `cells` tells the columns of one of them."""
-        judged = self.evaluation.step(X, y, times=times)
+    def step(self, X: Any, y: Any, times: Any = None, cells: Cells | None = None, **more: Any) -> Record | None:
+        """Score and learn some rows; a record if one is due after them. `cells` tells the columns of one of them.
+
+        `more` are other arguments of `Evaluation.step`.
+        """
+        judged = self.evaluation.step(X, y, times=times, **more)
         if self.kept is not None:
             places = np.flatnonzero(judged)
             new = slice(self.evaluation.n - places.size, self.evaluation.n)
@@ -87,7 +90,13 @@ class History:
         return record
 
     def column_losses(self) -> ColumnLosses | None:
-        """How much the final model ranks by each column, on the latest rows; None if none were kept."""
+        """How much the final model ranks by each column, on the latest rows; None if none were kept.
+
+        Nor is it told of a model with a history: what keys had done when these rows came is not known any more, and
+        what they have done by now holds the labels of these very rows.
+        """
+        if hasattr(self.evaluation.learner, "arrived"):
+            return None
         sample = None if self.kept is None else self.kept.sample()
         learner = self.evaluation.learner
         if sample is None or self.kept is None or not getattr(learner, "started_", True):

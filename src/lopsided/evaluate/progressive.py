@@ -15,53 +15,36 @@ The honest way to judge a learner on a stream, and no example is set aside for i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn import config_context
-from sklearn.utils import check_array
 
 from lopsided.constraints import ParameterError, check_parameters, nothing, whole
 from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
 from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.evaluate.figures import Estimates, Record
+from lopsided.evaluate.row_by_row import RowByRow
 from lopsided.labels import Signs
-from lopsided.late import Delay, LateLearner, Unlabelled
+from lopsided.late import Delay, LateLearner, SelectiveLabels, Unlabelled
 from lopsided.late.door import missing_labels
 from lopsided.late.schedule import rule_may_move
 from lopsided.metrics import auroc, average_precision, f1
 
-__all__ = ["Evaluation", "Record", "RowByRow", "progressive", "progressive_scores_of"]
+__all__ = ["Estimates", "Evaluation", "Record", "progressive"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+
+# Which rows of a slice of a step are alerts, by their scores.
+Alert = Callable[[slice, Floats], Flags]
 
 DEFAULT_EVERY = 1000
 _FIRST_ROOM = 1024
 _KEPT_UP = 100  # rows after which a threshold that is kept online is found anew; before so many, after every row
 _CONSTRAINTS = {"every": whole(1), "threshold": nothing() | COMMON_CONSTRAINTS["threshold"]}
-
-
-@dataclass(frozen=True)
-class Record:
-    """What a learner has achieved on the first `n` examples of a stream.
-
-    `positives` of them are of the rare class; `auroc` is nan while one class is missing, `average_precision` while
-    there is no positive. `seconds` is the time spent scoring and learning, without reading or judging, and
-    `examples_per_second` is n by it. `n_support` is None for a learner without support vectors.
-    """
-
-    n: int
-    positives: int
-    auroc: float
-    average_precision: float
-    f1: float
-    seconds: float
-    examples_per_second: float
-    n_support: int | None
 
 
 def progressive(
@@ -112,6 +95,14 @@ class Evaluation:
         How late labels are: 500 (rows), or "7d", which needs the times of the rows. None: not at all.
     unlabelled : Unlabelled or str, optional
         What becomes of rows whose label never comes, such as "negative:30d"; see `lopsided.late.LateLearner`.
+    corrections : {"learn", "ignore"}, default="ignore"
+        What becomes of second labels that come by key; see `lopsided.late.LateLearner`.
+    by_key : bool, default=False
+        Whether labels are told to `late` by key, and rows have keys. Rows are then judged by the last label that has
+        been told for their key when they come.
+    selective : SelectiveLabels, optional
+        If only the labels of alerts, and of a random share of all other rows, are to be learned. All are judged, so
+        that `estimates` can be compared with the truth.
 
     Attributes
     ----------
@@ -125,6 +116,10 @@ class Evaluation:
         Whether each example is of the rare class.
     called : array of shape (n,)
         Whether the learner called it so at the time.
+    latest_scores, latest_called : arrays
+        The scores and decisions of all rows of the latest step, also of those without a label.
+    alerted : array
+        With `selective`: which of the rows of the latest step were alerts.
     seconds : float
         Time spent scoring and learning.
 
@@ -148,13 +143,22 @@ class Evaluation:
         threshold: str | float | None = None,
         delay: Delay | str | int | None = None,
         unlabelled: Unlabelled | str | None = None,
+        corrections: str = "ignore",
+        by_key: bool = False,
+        selective: SelectiveLabels | None = None,
     ) -> None:
         check_parameters("Evaluation", {"every": every, "threshold": threshold}, _CONSTRAINTS)
         self.learner = learner
         self.records: list[Record] = []
         self.seconds = 0.0
         self._stepper = learner if hasattr(learner, "progressive_scores") else RowByRow(learner)
-        self.late = _late(learner, delay, unlabelled, classes, threshold)
+        self.selective = selective
+        self.alerted: Flags = np.zeros(0, dtype=np.bool_)
+        self.latest_scores: Floats = np.zeros(0)
+        self.latest_called: Flags = np.zeros(0, dtype=np.bool_)
+        is_late = by_key or selective is not None
+        rules = {"delay": delay, "unlabelled": unlabelled, "corrections": corrections, "classes": classes}
+        self.late = _late(learner, rules, threshold, is_late=is_late)
         self._classes = classes
         self._every = int(every)
         self._rule = threshold
@@ -164,6 +168,7 @@ class Evaluation:
         self._scores: Floats = np.empty(_FIRST_ROOM)
         self._positive: Flags = np.empty(_FIRST_ROOM, dtype=np.bool_)
         self._called: Flags = np.empty(_FIRST_ROOM, dtype=np.bool_)
+        self._chances: list[Floats] = []  # the inverse of the chance to see each label, 0 where it was not seen
 
     @property
     def n(self) -> int:
@@ -205,24 +210,69 @@ class Evaluation:
         if self._n and (not self.records or self.records[-1].n < self._n):
             yield self.note()
 
-    def step(self, X: Any, y: Any, *, times: Any = None) -> Flags:
-        """Score and learn some rows; tells which of them had a label to be judged by."""
+    def step(self, X: Any, y: Any = None, *, times: Any = None, keys: Any = None, alert: Alert | None = None) -> Flags:
+        """Score and learn some rows; tells which of them had a label to be judged by.
+
+        `y` None takes the labels that were told for their `keys`. `alert` says which rows of a slice are alerts by
+        their scores, if only labels of alerts are seen; None: those that the learner decides on.
+        """
         if self._rule is None and self._n == 0 and getattr(self.learner, "started_", False):
             self._memory = self.learner.score_memory_
         begin = time.perf_counter()
+        seen = None
         if self.late is not None:
-            scores = self.late.progressive_scores(X, y, times=times)
+            told = y if y is not None or keys is None else self.late.told(keys)
+            choose, weights = (None, []) if self.selective is None else self._selection(alert)
+            scores = self.late.progressive_scores(X, y, times=times, keys=keys, choose=choose)
+            y, seen = told, np.concatenate(weights) if weights else None
         else:
             scores = self._stepper.progressive_scores(X, y, classes=self._classes)
         self.seconds += time.perf_counter() - begin
         judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
         if self.late is not None:
-            called = self._called_rare(scores, positive)[judged]
+            called = self._called_rare(scores, positive)
         else:
-            called = self._called_rare(scores[judged], positive[judged])
-        self._append(scores[judged], positive[judged], called)
+            called = np.empty(scores.size, dtype=np.bool_)
+            called[judged] = self._called_rare(scores[judged], positive[judged])
+            if not judged.all():
+                called[~judged] = scores[~judged] > self.threshold
+        self.latest_scores, self.latest_called = scores, called
+        self._append(scores[judged], positive[judged], called[judged])
+        if seen is not None:
+            self._chances.append(seen[judged])
         return judged
+
+    def _selection(self, alert: Alert | None) -> tuple[Callable[[slice, Floats, Floats], Floats], list[Floats]]:
+        """What tells the engine whose labels are seen, and where it notes the inverse of the chance of that."""
+        assert self.selective is not None
+        selective, flags, weights = self.selective, [np.zeros(0, dtype=np.bool_)], []
+
+        def choose(rows: slice, scores: Floats, thresholds: Floats) -> Floats:
+            alerted = scores > thresholds if alert is None else alert(rows, scores)
+            flags.append(alerted)
+            self.alerted = np.concatenate(flags)
+            weights.append(selective.choose(alerted))
+            return selective.for_learning(weights[-1])
+
+        return choose, weights
+
+    def estimates(self) -> Estimates:
+        """The figures of merit as they look to somebody who has only the labels that were seen."""
+        weights = self.chances
+        return Estimates(
+            n=int(np.count_nonzero(weights)),
+            rows=float(weights.sum()),
+            positives=float(weights[self.positive].sum()),
+            auroc=auroc(self.positive, self.scores, sample_weight=weights),
+            average_precision=average_precision(self.positive, self.scores, sample_weight=weights),
+            f1=f1(self.positive, self.called.astype(np.float64), 0.5, sample_weight=weights),
+        )
+
+    @property
+    def chances(self) -> Floats:
+        """With `selective`: for each row the inverse of the chance to see its label, 0 where it was not seen."""
+        return np.concatenate([np.zeros(0), *self._chances])
 
     def _positive_label(self) -> Any:
         """The rare class, which also an engine knows whose learner has learned nothing yet."""
@@ -305,78 +355,18 @@ class Evaluation:
         self._n = needed
 
 
-class RowByRow:
-    """Gives `progressive_scores` to a classifier that has only partial_fit and decision_function.
-
-    It scores a row and learns it, one call each. Until both classes have been learned the score is 0: such a model
-    has nothing to rank by.
-    """
-
-    def __init__(self, learner: Any) -> None:
-        for method in ("partial_fit", "decision_function"):
-            if not hasattr(learner, method):
-                raise ParameterError(
-                    "The learner of a progressive validation must have progressive_scores, or partial_fit and "
-                    f"decision_function. Got {type(learner).__name__} without {method}."
-                )
-        self.learner = learner
-        self._unseen: set[Any] | None = set() if hasattr(learner, "classes_") else None
-
-    @property
-    def classes_(self) -> Any:
-        """The two labels."""
-        return self.learner.classes_
-
-    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
-        """For each row: the score of the model before it, then learn from it."""
-        # Checked once for the whole batch, so that the checks of every single call can be left out below.
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        labels = np.asarray(y)
-        known = getattr(self.learner, "classes_", classes)
-        distinct = np.unique(labels if known is None else known)
-        if distinct.size != 2:
-            raise ParameterError(
-                "The labels of a progressive validation must be two, announced by 'classes' or shown by the first "
-                f"batch. Got {distinct[:5].tolist()}."
-            )
-        if self._unseen is None:
-            self._unseen = set(distinct.tolist())
-        scores = np.zeros(labels.size)
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            for row in range(labels.size):
-                x = X[row : row + 1]
-                if not self._unseen:
-                    scores[row] = self.learner.decision_function(x)[0]
-                self.learner.partial_fit(x, labels[row : row + 1], classes=distinct)
-                if self._unseen:
-                    self._unseen.discard(labels[row].item())
-        return scores
-
-
-def progressive_scores_of(learner: Any, X: Any, y: Any, classes: Any = None) -> Floats:
-    """Progressive scores of any learner: its own, or row by row with partial_fit and decision_function.
-
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> progressive_scores_of(SGDClassifier(random_state=0), [[0.0], [1.0]], [0, 1]).tolist()
-    [0.0, 0.0]
-    """
-    stepper = learner if hasattr(learner, "progressive_scores") else RowByRow(learner)
-    return np.asarray(stepper.progressive_scores(X, y, classes=classes), dtype=np.float64)
-
-
-def _late(learner: Any, delay: Any, unlabelled: Any, classes: Any, threshold: str | float | None) -> LateLearner | None:
+def _late(learner: Any, rules: dict[str, Any], threshold: str | float | None, *, is_late: bool) -> LateLearner | None:
     """The engine for late labels, if there are any."""
-    wait = Delay() if delay is None else Delay.parse(delay)
-    rule = None if unlabelled is None else Unlabelled.parse(unlabelled)
-    if not wait and (rule is None or rule.outcome == "skip"):
+    wait = Delay() if rules["delay"] is None else Delay.parse(rules["delay"])
+    rule = None if rules["unlabelled"] is None else Unlabelled.parse(rules["unlabelled"])
+    if not is_late and not wait and (rule is None or rule.outcome == "skip"):
         return None  # a learner of this package skips rows without a label by itself
     if threshold is not None and rule_may_move(threshold):
         raise ParameterError(
             "The 'threshold' parameter of Evaluation must be None, 'zero' or a number if labels come late. "
             f"Got {threshold!r} instead."
         )
-    keep = threshold is None
-    return LateLearner(learner, delay=wait, unlabelled=unlabelled, classes=classes, keep_thresholds=keep)
+    return LateLearner(learner, **rules, keep_thresholds=threshold is None)
 
 
 def _positive_label(learner: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from lopsided.alerts import AlertBudget
 from lopsided.constraints import ParameterError
 from lopsided.labels import LabelMap, Signs
 from lopsided.late import Delay, LateLearner, Unlabelled
@@ -20,7 +21,26 @@ FIRST_CUT = 1000  # rows; then at every doubling of them
 FEWEST_POSITIVES = 20  # before anybody is dropped
 FINALISTS = 2
 
-Measure = Literal["auroc", "auprc"]
+Measure = Literal["auroc", "auprc", "alerts"]
+
+
+class AlertPrecision:
+    """The share of the alerts within a budget that were positive rows, each decided when its row came."""
+
+    def __init__(self, budget: AlertBudget) -> None:
+        self.budget = budget
+        self.n_alerts = self.n_hits = 0
+
+    def update(self, positive: Any, judged: Any, times: Any, scores: Any, keys: Any) -> None:
+        """More rows; those without a label take part, and are not judged."""
+        flagged = self.budget.decide(times, scores, keys) & judged
+        self.n_alerts += int(np.count_nonzero(flagged))
+        self.n_hits += int(np.count_nonzero(flagged & positive))
+
+    @property
+    def value(self) -> float:
+        """nan before the first alert."""
+        return self.n_hits / self.n_alerts if self.n_alerts else float("nan")
 
 
 class Racer:
@@ -34,20 +54,26 @@ class Racer:
         self.entrant = model if entrant is None else entrant
         self.n_rows = 0
         self.is_in = True
-        self.metrics = {"auroc": AUROC(), "auprc": AUPRC(interpolation="step")}
+        self.metrics: dict[str, Any] = {"auroc": AUROC(), "auprc": AUPRC(interpolation="step")}
         self._late: LateLearner | None = None
 
-    def enter(self, **rules: Any) -> None:
-        """Take part under the rules for late labels."""
+    def enter(self, budget: AlertBudget | None = None, **rules: Any) -> None:
+        """Take part under the rules for late labels, with a budget of alerts if these are measured."""
         self._late = LateLearner(self.model, **rules)
+        if budget is not None:
+            self.metrics["alerts"] = AlertPrecision(AlertBudget(budget.limit, budget.period, budget.key))
 
-    def step(self, X: Any, y: Signs, times: Any) -> None:
+    def step(self, X: Any, y: Signs, times: Any, keys: Any = None) -> None:
         """Score and learn some rows."""
         assert self._late is not None
         scores = self._late.progressive_scores(X, y, times=times)
-        judged = ~np.isnan(y)
-        for metric in self.metrics.values():
-            metric.update_many(np.asarray(y[judged] > 0), scores[judged])
+        judged = np.asarray(~np.isnan(y))
+        positive = np.asarray(y > 0)
+        for name, metric in self.metrics.items():
+            if name == "alerts":
+                metric.update(positive, judged, times, scores, keys)
+            else:
+                metric.update_many(positive[judged], scores[judged])
         self.n_rows += scores.size
 
     def finish(self) -> None:
@@ -56,7 +82,7 @@ class Racer:
         self._late.finish()
 
     def value(self, measure: str) -> float:
-        """Its area so far; -1 while that is not defined."""
+        """Its figure so far; -1 while that is not defined."""
         value = self.metrics[measure].value
         return value if value == value else -1.0
 
@@ -72,14 +98,17 @@ class Race:
     ----------
     entrants : list of learners or Racers
         Who takes part.
-    measure : {"auroc", "auprc"}, default="auroc"
-        What decides, over all rows so far: the area under the ROC or the precision-recall curve.
+    measure : {"auroc", "auprc", "alerts"}, default="auroc"
+        What decides, over all rows so far: the area under the ROC or the precision-recall curve, or the share of alerts
+        that were right.
     classes : list of two labels, optional
         Needed if the first rows do not show both.
     delay : Delay, int or str, optional
         How late labels are: 500 (rows), or "7d", which needs the times of the rows. None: not at all.
     unlabelled : Unlabelled or str, optional
         What becomes of rows whose label never comes, such as "negative:30d"; see `lopsided.late.LateLearner`.
+    alerts : AlertBudget or str, optional
+        With "alerts": within which budget, such as "100/day"; rows need times then, and keys if it has a key.
     jobs : int, default=1
         Threads.
 
@@ -96,8 +125,15 @@ class Race:
         classes: Any = None,
         delay: Delay | str | int | None = None,
         unlabelled: Unlabelled | str | None = None,
+        alerts: AlertBudget | str | None = None,
         jobs: int = 1,
     ) -> None:
+        if (measure == "alerts") != (alerts is not None):
+            raise ParameterError(
+                "The measure of a race must be 'alerts' just where 'alerts' is a budget, such as '100/day'. "
+                f"Got {measure!r} and {alerts!r}."
+            )
+        budget = AlertBudget.parse(alerts) if isinstance(alerts, str) else alerts
         self.racers = [entrant if isinstance(entrant, Racer) else Racer(entrant) for entrant in entrants]
         self.measure = measure
         self.n_rows = self.positives = 0
@@ -106,7 +142,7 @@ class Race:
         self._labels: LabelMap | None = None
         self._threads = ThreadPoolExecutor(jobs)
         for racer in self.racers:
-            racer.enter(delay=delay, unlabelled=unlabelled, classes=classes)
+            racer.enter(budget, delay=delay, unlabelled=unlabelled, classes=classes)
 
     def __enter__(self) -> Self:
         return self
@@ -128,11 +164,11 @@ class Race:
 
     @property
     def best_value(self) -> float:
-        """The best area so far."""
+        """The best figure so far."""
         return max(racer.value(self.measure) for racer in self.running)
 
-    def step(self, X: Any, y: Any, times: Any = None) -> None:
-        """Let all that are left score and learn some rows."""
+    def step(self, X: Any, y: Any, times: Any = None, keys: Any = None) -> None:
+        """Let all that are left score and learn some rows; `keys` are those of a budget of alerts by key."""
         pos_label = getattr(self.racers[0].model, "pos_label", None)
         signs, labels = signs_of(y, X.shape[0], self._labels, self._classes, pos_label)
         if labels is None:
@@ -143,7 +179,8 @@ class Race:
             stop = min(signs.size, start + self._next_cut - self.n_rows)
             rows = slice(start, stop)
             y, when = Signs.of(signs[rows], labels), None if times is None else times[rows]
-            self._each(partial(Racer.step, X=X[rows], y=y, times=when))
+            whose = None if keys is None else keys[rows]
+            self._each(partial(Racer.step, X=X[rows], y=y, times=when, keys=whose))
             self.n_rows += stop - start
             self.positives += int(np.count_nonzero(signs[rows] > 0))
             start = stop

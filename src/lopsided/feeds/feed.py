@@ -182,7 +182,9 @@ class Feed:
                 rows, times = encoder.rows(chunk.columns), seconds_of(schema, chunk)
                 if times is not None and schema.time is not None:
                     self._note_all(self.disorder.passed(times, schema.time, chunk.source))
-                yield Portion(rows, self._signed(signs), times, chunk, place=self._place())
+                is_elsewhere = schema.label is None and self.labels is not None
+                y = self._unknown(chunk.n_rows) if is_elsewhere else self._signed(signs)
+                yield Portion(rows, y, times, chunk, place=self._place())
 
     def _expected_id(self, encoder: TableEncoder) -> list[Expected]:
         """Identifiers are read where rows are learned, which may be shown again, and where somebody asks for them."""
@@ -207,6 +209,11 @@ class Feed:
         """
         place = self._place() if through is None or through.place is None else through.place
         return self.earlier.updated(place.bookmarks(), from_start=self.from_start)
+
+    def _unknown(self, n_rows: int) -> Signs:
+        """Labels of rows whose labels stand elsewhere."""
+        assert self.labels is not None
+        return Signs.of(np.full(n_rows, np.nan), self.labels.labels)
 
     def _signed(self, signs: Any) -> Signs | None:
         if self.labels is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from lopsided.encoding import Schema, TableEncoder
@@ -49,6 +50,7 @@ def open_feed(
     quarantine: str | os.PathLike[str] | None = None,
     model: Any = None,
     labelled: bool = True,
+    labels: Spellings | None = None,
     bookmarks: Bookmarks | None = None,
     from_start: bool = False,
     tell: Tell = warn,
@@ -79,6 +81,8 @@ def open_feed(
     on_error, quarantine : what becomes of bad rows: "stop", "skip", or "quarantine" into this file.
     model : a saved model whose columns and labels hold.
     labelled : False for rows without labels, which only a model can read.
+    labels : how labels are spelled that stand elsewhere, see `read_labels`. All labels of the rows are unknown then,
+        and the column `label`, if the rows have it, is not learned from.
     bookmarks : `feed.bookmarks()` of a former feed: only what is new is read, and what was read must still be there.
     from_start : read all sources from their start all the same; their bookmarks are replaced.
     tell : takes what is to be said on the way (a line, and the argument it speaks of). Default: a `FeedWarning`.
@@ -123,13 +127,19 @@ def open_feed(
         except NothingNewError as nothing:
             stream = ReadBefore(sources, nothing.finished)
     try:
+        if is_sparse and labels is not None:
+            rule = "must be a table with an identifier, if its labels stand elsewhere"
+            raise StreamError(stream.name, None, None, rule, "a LIBSVM file")
         if is_sparse:
             feed = _sparse_feed(stream, bad, positive, model, labelled, tell)
         elif model is not None:
-            feed = _known_table(stream, bad, model, label, blank, labelled=labelled, tell=tell)
+            feed = _known_table(stream, bad, model, label, blank, labelled=labelled, labels=labels, tell=tell)
         else:
             columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
-            feed = _new_table(stream, bad, label, positive, blank, columns, tell)
+            if labels is None:
+                feed = _new_table(stream, bad, label, positive, blank, columns, tell)
+            else:
+                feed = _table_without_labels(stream, bad, label, labels, columns, tell)
     except BaseException:
         stream.__exit__()
         raise
@@ -232,18 +242,31 @@ def _sparse_feed(stream: Any, bad: BadRows, positive: str | None, model: Any, la
 
 
 def _known_table(
-    stream: Any, bad: BadRows, model: Any, label: str | None, blank: str, *, labelled: bool, tell: Tell
+    stream: Any,
+    bad: BadRows,
+    model: Any,
+    label: str | None,
+    blank: str,
+    *,
+    labelled: bool,
+    labels: Spellings | None,
+    tell: Tell,
 ) -> Feed:
     from lopsided.estimators.compose.file_columns import schema_for
 
-    is_told = not labelled or not stream.columns or isinstance(getattr(model, "schema_", None), Schema)
+    is_told = (
+        not labelled or labels is not None or not stream.columns or isinstance(getattr(model, "schema_", None), Schema)
+    )
     found = None if is_told else label_column(stream.columns, label, stream.name)
     # A stream that has been read to its end before shows nothing.
     schema = schema_for(model, stream.head if stream.columns else {}, stream.name, label=found)
-    if labelled and stream.columns and schema.label not in stream.columns:
+    if labels is None and labelled and stream.columns and schema.label not in stream.columns:
         rule = f"must hold the label column {schema.label!r}"
         raise StreamError(stream.name, None, None, rule, shown_columns(stream.columns))
-    labels = _labels_of(model, blank) if labelled else None
+    if labels is not None:
+        schema = replace(schema, label=None)
+    elif labelled:
+        labels = _labels_of(model, blank)
     encoder = getattr(model, "encoder_", None)
     return Feed(stream, bad, schema, labels, n_features=model.n_features_in_, encoder=encoder, tell=tell)
 
@@ -264,6 +287,25 @@ def _new_table(
     feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
     if label is None and found.lower() not in USUAL_LABEL_NAMES:  # a wrong guess would learn something else, very well
         feed.note(f"no label column was named: the last one, {found!r}, is taken as the label", argument="label")
+    for note in notes:
+        feed.note(note, argument="kinds")
+    return feed
+
+
+def _table_without_labels(
+    stream: Any, bad: BadRows, label: str | None, labels: Spellings, columns: dict[str, Any], tell: Tell
+) -> Feed:
+    """Rows whose labels stand elsewhere."""
+    is_here = label is not None and label in stream.columns and label not in columns["ignore"]
+    if is_here:
+        columns = columns | {"ignore": [*columns["ignore"], label]}
+    with _broken_rows_first(stream, bad):
+        if not any(stream.head.values()):
+            raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
+    schema, notes = schema_and_notes(stream.head, **columns)
+    feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    if is_here:
+        feed.note(f"the column {label!r} of {stream.name} is ignored: labels stand elsewhere")
     for note in notes:
         feed.note(note, argument="kinds")
     return feed

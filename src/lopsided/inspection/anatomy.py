@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from lopsided.estimators.bayesian.b2rmk import B2RMK
 from lopsided.estimators.bayesian.ob2rmk import OB2RMK
-from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
+from lopsided.estimators.compose.file_pipeline import SparsePipeline
+from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.estimators.kernel.parameters import chosen_kernel, chosen_pool
 from lopsided.estimators.kernel.voting import VotingLearner
 from lopsided.estimators.linear.classifiers import OFO

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
+from lopsided.estimators.compose.file_pipeline import SparsePipeline
+from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.inspection.anatomy import columns_of, feature_names
 
 Floats = npt.NDArray[np.float64]
@@ -66,7 +67,8 @@ def shown_row(model: Any, row: Any, names: list[str]) -> dict[str, Any]:
     """The columns of a row to be scored, as far as they are known."""
     if isinstance(model, TablePipeline):
         if getattr(row, "cells", None) is not None:
-            return {name: cell for name, cell in row.cells.row(0).items() if name in model.encoder_.places()}
+            shown = {*model.encoder_.places(), *model.schema_.history_keys}
+            return {name: cell for name, cell in row.cells.row(0).items() if name in shown}
         return model.encoder_.in_words(np.asarray(row)[0])
     if hasattr(row, "indices"):
         return {names[place]: float(value) for place, value in zip(row.indices, row.data, strict=True)}

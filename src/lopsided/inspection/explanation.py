@@ -88,6 +88,8 @@ def explain(model: Any, X: Any, *, names: list[str] | None = None, by: str = "au
         raise ParameterError(f"A score must be explained by one of {', '.join(WAYS)}. Got {by!r}.")
     row = _one_row(model, X)
     model = model.snapshot()  # score and parts are of one moment, whatever other threads do
+    if hasattr(model, "read_as_next"):
+        row = model.read_as_next(row)
     answer = model.answer(row)
     subject = Subject(model, row, feature_names(model) if names is None else names)
     parts = None if by == "columns" else subject.terms([model], row)

@@ -21,6 +21,7 @@ Floats = npt.NDArray[np.float64]
 
 EXAMPLE, FEATURE, BIAS, MEMBER, BASELINE, COLUMN = "example", "feature", "bias", "member", "baseline", "column"
 _WORST = 1e-6
+_SAID_OF_A_KEY = 3  # features of its history
 _TOGETHER = "the other columns together"
 _OPTIONAL = ("row", "id", "as_it_came", "instead", "linear")
 
@@ -86,7 +87,8 @@ class Subject:
         self.baseline: Floats = np.asarray(model.typical_row_, dtype=np.float64)
         self.cells = shown_row(model, row, names)
         if isinstance(model, TablePipeline):
-            self.groups = model.encoder_.places()
+            encoder = model.encoder_
+            self.groups = encoder.all_places() if hasattr(encoder, "all_places") else encoder.places()
             self.usual = {name: cell for name, cell in model.encoder_.in_words(self.baseline).items() if cell != []}
         else:
             self.groups = {name: [place] for place, name in enumerate(names)}
@@ -156,12 +158,23 @@ class Subject:
         parts = [Part(BASELINE, "every column at its mean", found.baseline, found.baseline, 1.0)]
         for place, (name, amount) in enumerate(zip(self.groups, found.amounts.tolist(), strict=True)):
             if amount or (linear is not None and linear[place]):
-                cells = {name: self.cells.get(name)}
+                cells = {name: self.cells[name]} if name in self.cells else {}
+                cells |= self._what_history_says(name)
                 part = Part(COLUMN, name, amount, amount, 1.0, cells, instead=self.usual.get(name))
                 parts.append(part if linear is None else replace(part, linear=float(linear[place])))
         if found.n_together:
             parts.append(Part(COLUMN, f"{found.n_together:,} {_TOGETHER}", found.together, found.together, 1.0))
         return parts
+
+    def _what_history_says(self, column: str) -> dict[str, float]:
+        """Of a key or a pair of them: what is most unusual in its past, by the scale of the learner."""
+        encoder = getattr(self.model, "encoder_", None)
+        if encoder is None or not hasattr(encoder, "all_places") or column in encoder.places():
+            return {}
+        scaled, row = prepared_row(self.model, self.row)[0], np.asarray(self.row)[0]
+        places = [place for place in self.groups[column] if place >= encoder.first_feature]
+        places.sort(key=lambda place: -abs(scaled[encoder.learned_place(place)]))
+        return {encoder.names[place]: float(f"{row[place]:.4g}") for place in places[:_SAID_OF_A_KEY]}
 
     def _as_it_gets(self, models: Sequence[Any], rows: Floats) -> Any:
         """Rows of the outermost model as the last of these takes them."""
@@ -177,7 +190,12 @@ class Subject:
         prepared = (prepared_row(model, _as_encoded(rows)) for rows in (row, baseline))
         here, there = (learner.linear_terms(_as_encoded(rows)) for rows in prepared)
         by_feature = (here - there)[0]
-        return np.array([by_feature[places].sum() for places in self.groups.values()])
+        return np.array([by_feature[self._learned(places)].sum() for places in self.groups.values()])
+
+    def _learned(self, places: list[int]) -> list[int]:
+        """Which features of the learner these numbers of a row are."""
+        learned_place = getattr(getattr(self.model, "encoder_", None), "learned_place", lambda place: place)
+        return [found for found in map(learned_place, places) if found is not None]
 
     def nearest(self, top: int) -> tuple[Part, ...]:
         """The remembered examples of the positive label that the row is most like, each once, by its likest kernel."""

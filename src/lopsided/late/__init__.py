@@ -15,14 +15,18 @@
 from lopsided.late.delay import Delay, Unlabelled
 from lopsided.late.engine import LateLearner
 from lopsided.late.outcomes import Counts, Outcome
-from lopsided.late.store import MemoryStore, WaitingRows, WaitingStore
+from lopsided.late.selective import SelectiveLabels
+from lopsided.late.store import CorrectableStore, MemoryStore, WaitingStore
+from lopsided.late.waiting_rows import WaitingRows
 
 __all__ = [
+    "CorrectableStore",
     "Counts",
     "Delay",
     "LateLearner",
     "MemoryStore",
     "Outcome",
+    "SelectiveLabels",
     "Unlabelled",
     "WaitingRows",
     "WaitingStore",

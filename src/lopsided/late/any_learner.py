@@ -42,9 +42,10 @@ class AnyLearner:
         """What its decisions have been shifted by."""
         return float(getattr(self.learner, "threshold_", 0.0))
 
-    def learn_many(self, X: Any, y: Signs, *, scores: Any = None) -> None:
+    def learn_many(self, X: Any, y: Signs, *, scores: Any = None, sample_weight: Any = None) -> None:
         """Learn from rows; such a classifier does not care what it answered."""
-        self.learner.partial_fit(X, y.names(), classes=y.labels.classes)
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.learner.partial_fit(X, y.names(), classes=y.labels.classes, **more)
         self.started_ = True
 
     def raw_scores(self, X: Any) -> npt.NDArray[np.float64]:

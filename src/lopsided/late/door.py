@@ -17,8 +17,11 @@ from lopsided.late.rows import Floats
 from lopsided.late.store import Key
 
 
-def features(model: Any, X: Any, n_features: int | None) -> Any:
-    """Rows in a form that can wait: a float64 matrix, CSR, or what the model's encoder has made of a table."""
+def features(model: Any, X: Any, n_features: int | None, names: list[str] | None = None) -> Any:
+    """Rows in a form that can wait: a float64 matrix, CSR, or what the model's encoder has made of a table.
+
+    A data frame must have the columns that the model knows, or else the `names` of an earlier one, in their order.
+    """
     if hasattr(model, "find_schema"):
         model.find_schema(X)
         if isinstance(X, EncodedRows):
@@ -29,6 +32,7 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data
     else:
+        _check_names(model, X, names)
         if not isinstance(X, EncodedRows):  # whose columns were found by the names of the model's features
             X = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
         values = X
@@ -41,6 +45,20 @@ def features(model: Any, X: Any, n_features: int | None) -> Any:
             f"Got {values.flat[np.flatnonzero(~(np.abs(values.ravel()) <= LARGEST_FEATURE))[0]]}."
         )
     return X
+
+
+def names_of(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame; None for anything else."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
+
+
+def _check_names(model: Any, X: Any, names: list[str] | None) -> None:
+    given, known = names_of(X), getattr(model, "feature_names_in_", names)
+    if given is not None and known is not None and given != [str(name) for name in known]:
+        raise ValueError(
+            f"The rows that are to wait for labels must have the columns {', '.join(map(str, known))} in this order. "
+            f"Got {', '.join(given)}."
+        )
 
 
 def keys_of(keys: Iterable[Any], n_rows: int | None = None) -> list[Key]:

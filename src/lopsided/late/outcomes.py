@@ -12,6 +12,8 @@ class Outcome(StrEnum):
     LEARNED = "learned"
     DUPLICATE = "duplicate"  # the same label had come before, or the row was taken as negative and is: ignored
     CONFLICT = "conflict"  # the row has been learned with the other label: the first one stands
+    CORRECTED = "corrected"  # the row has been learned with the other label, and once more with this one
+    EXPECTED = "expected"  # the label is kept until its row comes, or its time
     TOO_LATE = "too late"  # the row has expired and was dropped
     UNKNOWN = "unknown"  # no row of this key has been scored, or it is forgotten
 
@@ -22,7 +24,9 @@ class Counts:
 
     `learned` counts all rows that were learned, `as_negatives` those of them whose label never came. `dropped` rows
     expired or made room. `repeated` rows had the key of a row before them: they were scored and not remembered.
-    `duplicates`, `conflicts`, `too_late` and `unknown` count labels that were not learned, see `Outcome`.
+    `duplicates`, `conflicts`, `too_late` and `unknown` count labels that were not learned, see `Outcome`. `corrections`
+    count labels for which a row was learned once more. `expected` labels are there, and wait for their row or their
+    time; `parked` are those of them that had become known before their row came.
     """
 
     scored: int = 0
@@ -35,6 +39,9 @@ class Counts:
     conflicts: int = 0
     too_late: int = 0
     unknown: int = 0
+    corrections: int = 0
+    expected: int = 0
+    parked: int = 0
 
     @property
     def expired(self) -> int:

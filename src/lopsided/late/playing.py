@@ -15,16 +15,6 @@ _SHORT = 16  # rows; a call for a batch costs more than so many calls for single
 _TURNS = 8192  # at a time, because their rows are copied
 
 
-def learn(model: Any, X: Any, signs: Floats, scores: Floats, labels: LabelMap) -> None:
-    """Learn from rows in order, each with the raw score that it got when it came."""
-    if signs.size <= _SHORT and _takes_single_rows(model, X, labels):
-        for row in range(signs.size):
-            label = labels.positive if signs[row] > 0 else labels.negative
-            model.learn_one(X[row], label, score=scores[row])
-    elif signs.size:
-        model.learn_many(X, Signs.of(signs, labels), scores=scores)
-
-
 def arrived(model: Any, X: Any) -> Any:
     """Rows as they are to wait: a model with a history observes them when they come, and they hold what it knew."""
     return model.arrived(X) if observes(model) else X
@@ -44,8 +34,13 @@ def score(model: Any, X: Any) -> Floats:
     return np.asarray(model.raw_scores(X))
 
 
+def takes_turns(model: Any) -> bool:
+    """Whether it is a `lopsided.protocol.TurnTaker`; asked for each row, which is too often for isinstance."""
+    return hasattr(model, "take_turns")
+
+
 def _has_single_rows(model: Any, X: Any) -> bool:
-    return isinstance(X, np.ndarray) and hasattr(model, "take_turns")
+    return isinstance(X, np.ndarray) and takes_turns(model)
 
 
 def _takes_single_rows(model: Any, X: Any, labels: LabelMap) -> bool:
@@ -61,19 +56,34 @@ class Player:
     """Goes through a schedule: rows that wait and newcomers stand in one pool, the newcomers from `n_waited` on.
 
     `scores` holds what the rows that wait were answered, and receives those of the newcomers; `thresholds` receives the
-    threshold at the time of each newcomer.
+    threshold at the time of each newcomer. `weights` are what rows count when they are learned, None: 1 each.
+
+    `n_learned` entries of the schedule and `n_scored` newcomers are done, also when a call of the model raises, which
+    then has changed nothing.
     """
 
-    def __init__(self, model: Any, pool: Any, n_waited: int, scores: Floats, labels: LabelMap | None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        pool: Any,
+        n_waited: int,
+        scores: Floats,
+        labels: LabelMap | None,
+        weights: Floats | None = None,
+    ) -> None:
         self.model, self.pool, self.n_waited, self.scores, self.labels = model, pool, n_waited, scores, labels
+        self.weights = weights
         self.thresholds = np.zeros(scores.size - n_waited)
+        self.n_learned = self.n_scored = 0
 
     def play(self, schedule: Schedule, signs: Floats, marks: list[int], threshold: float) -> float:
-        """Learn each entry before the newcomer at which it is due, and score all of these.
+        """Learn each entry before the newcomer at which it is due, and score all of these, if there are any.
 
         At the newcomers `marks` the threshold is looked up, after what is due before them; the latest is returned.
         """
         places, turns = self._in_order(schedule, signs)
+        if not turns.size:
+            return threshold
         is_score = np.isnan(turns)
         changes = np.flatnonzero(is_score[1:] != is_score[:-1]) + 1
         marked = np.flatnonzero(is_score)[marks]
@@ -108,17 +118,37 @@ class Player:
         return places[order], turns[order]
 
     def _takes_turns(self) -> bool:
-        can = hasattr(self.model, "take_turns") and not observes(self.model)
+        can = takes_turns(self.model) and not observes(self.model)
         return can and self.labels is not None and _knows(self.model, self.labels)
 
     def _do(self, places: Integers, turns: Floats, *, in_turn: bool) -> None:
         if in_turn:
-            self.model.take_turns(self.pool[places], turns, self.scores, places)
+            more = {} if self.weights is None else {"weights": self.weights[places]}
+            self.model.take_turns(self.pool[places], turns, self.scores, places, **more)
+            n_scored = int(np.count_nonzero(np.isnan(turns)))
+            self.n_scored += n_scored
+            self.n_learned += turns.size - n_scored
         elif turns[0] != turns[0]:
             rows = slice(places[0], places[-1] + 1)
             if observes(self.model):
                 self.pool[rows] = arrived(self.model, self.pool[rows])
             self.scores[places] = score(self.model, self.pool[rows])
+            self.n_scored += places.size
         else:
-            assert self.labels is not None
-            learn(self.model, self.pool[places], turns, self.scores[places], self.labels)
+            self.learn(places, turns)
+
+    def learn(self, places: Integers, signs: Floats) -> None:
+        """Learn from rows in order, each with the raw score that it got when it came."""
+        assert self.labels is not None
+        X, scores = self.pool[places], self.scores[places]
+        weights = None if self.weights is None else self.weights[places]
+        if signs.size <= _SHORT and _takes_single_rows(self.model, X, self.labels):
+            for row in range(signs.size):
+                label = self.labels.positive if signs[row] > 0 else self.labels.negative
+                more = {} if weights is None else {"weight": float(weights[row])}
+                self.model.learn_one(X[row], label, score=scores[row], **more)
+                self.n_learned += 1
+        else:
+            weighted = {} if weights is None else {"sample_weight": weights}
+            self.model.learn_many(X, Signs.of(signs, self.labels), scores=scores, **weighted)
+            self.n_learned += signs.size

@@ -9,50 +9,20 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from lopsided.late.rows import Arrays, Floats, GrowingRows, Integers, growing_rows
+from lopsided.late.rows import Arrays, GrowingRows, Integers, growing_rows
+from lopsided.late.waiting_rows import Key as Key
+from lopsided.late.waiting_rows import WaitingRows as WaitingRows
+from lopsided.late.waiting_rows import joined
 
-Key = int | str | float
 DROPPED = 0.0  # what became of a row that expired without being learned; others became +1 or -1
 _FIRST_ROOM = 64
-
-
-@dataclass
-class WaitingRows:
-    """Some rows: features, the raw score each got, its number in the stream, and when its label is due.
-
-    `signs` are +1 or -1 where the label is known already and only arrives later, NaN where nobody knows it; `dues` are
-    inf where nothing will happen by itself. `keys` are strings or numbers, None for rows that nobody will ask for.
-    """
-
-    X: Any
-    scores: Floats
-    positions: Integers
-    dues: Floats
-    signs: Floats
-    keys: list[Any] | None = None
-
-    def __len__(self) -> int:
-        return int(self.scores.size)
-
-    def part(self, rows: slice | Integers) -> WaitingRows:
-        """Some of the rows."""
-        keys = self.keys
-        if keys is not None:
-            keys = keys[rows] if isinstance(rows, slice) else [keys[row] for row in rows.tolist()]
-        return WaitingRows(
-            self.X[rows], self.scores[rows], self.positions[rows], self.dues[rows], self.signs[rows], keys
-        )
-
-    def all_keys(self) -> list[Any]:
-        """The key of each row; None for a row without."""
-        return [None] * len(self) if self.keys is None else list(self.keys)
 
 
 class WaitingStore(Protocol):
@@ -82,6 +52,9 @@ class WaitingStore(Protocol):
     def take_oldest(self, count: int) -> WaitingRows:
         """Give back the rows that have waited longest."""
 
+    def put_back(self, rows: WaitingRows) -> None:
+        """Rows that were taken, and not learned because a learner failed, wait again as if they had not been taken."""
+
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """All of it as JSON and arrays."""
 
@@ -89,18 +62,32 @@ class WaitingStore(Protocol):
         """Become what `state` described."""
 
 
+@runtime_checkable
+class CorrectableStore(WaitingStore, Protocol):
+    """A store that also keeps rows when they have been learned, so that a corrected label can be learned."""
+
+    def retain(self, rows: WaitingRows) -> None:
+        """Keep rows that have been learned; those without a key need not be."""
+
+    def recall(self, key: Key) -> WaitingRows | None:
+        """A copy of the row with this key that has been learned; None if it is not here any more."""
+
+
 class MemoryStore:
-    """Rows in arrays that grow and shrink with what waits: O(1) a row, about 8 (d + 5) bytes for d dense features.
+    """Rows in arrays that grow and shrink with what waits: O(1) a row, about 8 (d + 6) bytes for d dense features.
 
     Parameters
     ----------
-    remembered : of how many keys it is remembered what became of them, the latest first.
+    remembered : of how many keys it is remembered what became of them, the latest first; and, where corrections are
+        learned, how many rows are kept for these.
     """
 
     def __init__(self, remembered: int = 100_000) -> None:
         self.remembered = remembered
         self._fates: dict[Key, float] = {}
         self._settled: deque[Key] = deque()
+        self._learned: MemoryStore | None = None  # rows that are kept for corrections, numbered as they were learned
+        self._n_retained = 0
         self._empty()
 
     def _empty(self) -> None:
@@ -112,7 +99,7 @@ class MemoryStore:
         self._position_of: dict[Key, int] = {}
 
     def _make_columns(self, room: int) -> None:
-        self._scores, self._dues, self._signs = np.empty(room), np.empty(room), np.empty(room)
+        self._scores, self._dues, self._signs, self._weights = (np.empty(room) for _ in range(4))
         self._positions: Integers = np.empty(room, dtype=np.int64)
         self._waits = np.zeros(room, dtype=np.bool_)
         self._keys: list[Key | None] = [None] * room
@@ -133,6 +120,7 @@ class MemoryStore:
         self._rows.put(start, rows.X)
         self._scores[start:stop], self._signs[start:stop] = rows.scores, rows.signs
         self._positions[start:stop], self._dues[start:stop] = rows.positions, rows.dues
+        self._weights[start:stop] = 1.0 if rows.weights is None else rows.weights
         self._waits[start:stop] = True
         if rows.keys is not None:
             self._keys[start:stop] = rows.keys
@@ -157,7 +145,7 @@ class MemoryStore:
         """Put these rows at the beginning, with room for so many."""
         assert self._rows is not None
         self._rows.move(slots, room)
-        names = ("_scores", "_dues", "_signs", "_positions", "_waits")
+        names = ("_scores", "_dues", "_signs", "_weights", "_positions", "_waits")
         before, keys = [getattr(self, name)[slots] for name in names], self._keys
         self._make_columns(room)
         for name, column in zip(names, before, strict=True):
@@ -173,8 +161,11 @@ class MemoryStore:
 
     def take(self, keys: Sequence[Key]) -> WaitingRows:
         """Give back the rows with these keys."""
+        return self._take(self._slots_of(keys))
+
+    def _slots_of(self, keys: Sequence[Key]) -> Integers:
         positions = [self._position_of[key] for key in keys]
-        return self._take(self._start + np.searchsorted(self._positions[self._start : self._stop], positions))
+        return self._start + np.searchsorted(self._positions[self._start : self._stop], positions)
 
     def take_due(self, before: float) -> WaitingRows | None:
         """Give back the rows that are due strictly before a moment, by due, then by position."""
@@ -201,17 +192,23 @@ class MemoryStore:
         """Give back the rows that have waited longest."""
         return self._take(self._start + np.flatnonzero(self._waits[self._start : self._stop])[:count])
 
-    def _take(self, slots: Integers) -> WaitingRows:
+    def _rows_at(self, slots: Integers) -> WaitingRows:
         assert self._rows is not None
-        keys = [self._keys[slot] for slot in slots.tolist()]
-        taken = WaitingRows(
+        keys, weights = [self._keys[slot] for slot in slots.tolist()], self._weights[slots]
+        return WaitingRows(
             self._rows.take(slots),
             self._scores[slots],
             self._positions[slots],
             self._dues[slots],
             self._signs[slots],
             keys if any(key is not None for key in keys) else None,
+            weights if (weights != 1.0).any() else None,
         )
+
+    def _take(self, slots: Integers) -> WaitingRows:
+        assert self._rows is not None
+        taken = self._rows_at(slots)
+        keys = taken.all_keys()
         self._waits[slots] = False
         self._count -= slots.size
         for slot, key in zip(slots.tolist(), keys, strict=True):
@@ -226,6 +223,41 @@ class MemoryStore:
         elif not self._waits[self._start]:
             self._start += int(np.argmax(self._waits[self._start : self._stop]))
         return taken
+
+    def put_back(self, rows: WaitingRows) -> None:
+        """Rows that were taken wait again, each in its place: O(all that wait), for what should not happen."""
+        if not len(rows):
+            return
+        waiting = [rows, self.take_oldest(self._count)] if self._count else [rows]
+        together = joined(waiting)
+        self._empty()
+        self.add(together.part(np.argsort(together.positions, kind="stable")))
+
+    # ---------------------------------------------------------------- rows that have been learned
+
+    def retain(self, rows: WaitingRows) -> None:
+        """Keep rows that have been learned, for as long as it is remembered what became of others."""
+        if self._learned is None:
+            self._learned = MemoryStore(0)
+        named = rows.part(np.flatnonzero([key is not None for key in rows.all_keys()]))
+        for key in named.all_keys():  # one that is learned once more has a new place
+            if self._learned.is_waiting(key):
+                self._learned.take([key])
+        numbers = self._n_retained + np.arange(len(named))
+        self._n_retained += len(named)
+        self._learned.add(replace(named, positions=numbers, dues=np.full(len(named), np.inf)))
+        if len(self._learned) > self.remembered:
+            self._learned.take_oldest(len(self._learned) - self.remembered)
+
+    def recall(self, key: Key) -> WaitingRows | None:
+        """A copy of the row with this key that has been learned."""
+        if self._learned is None or not self._learned.is_waiting(key):
+            return None
+        return self._learned.copy_of(key)
+
+    def copy_of(self, key: Key) -> WaitingRows:
+        """The row with this key, which waits on."""
+        return self._rows_at(self._slots_of([key]))
 
     # ---------------------------------------------------------------- what became of them
 
@@ -248,7 +280,7 @@ class MemoryStore:
         """All of it as JSON and arrays."""
         slots = self._start + np.flatnonzero(self._waits[self._start : self._stop])
         has_rows = self._count > 0  # what rows were like that have gone does not matter
-        description = {
+        description: dict[str, Any] = {
             "rows": self._count,
             "features": self._n_features if has_rows else 0,
             "sparse": bool(self._is_sparse) and has_rows,
@@ -257,14 +289,19 @@ class MemoryStore:
             "scores": self._scores[slots],
             "dues": self._dues[slots],
             "signs": self._signs[slots],
+            "weights": self._weights[slots],
             "positions": self._positions[slots],
-            "keys": _as_bytes([self._keys[slot] for slot in slots.tolist()]),
-            "settled": _as_bytes(list(self._settled)),
+            "keys": as_bytes([self._keys[slot] for slot in slots.tolist()]),
+            "settled": as_bytes(list(self._settled)),
             "fates": np.array([self._fates[key] for key in self._settled], dtype=np.float64),
         }
         if self._rows is not None and has_rows:
             X = self._rows.take(slots)
             arrays |= {"starts": X.indptr, "features": X.indices, "values": X.data} if self._is_sparse else {"X": X}
+        if self._learned is not None:
+            kept, more = self._learned.state()
+            description |= {"learned": kept, "retained": self._n_retained}
+            arrays |= {f"learned/{name}": array for name, array in more.items()}
         return description, arrays
 
     def restore(self, description: dict[str, Any], arrays: Arrays) -> None:
@@ -272,7 +309,7 @@ class MemoryStore:
         n, n_features = int(description["rows"]), int(description["features"])
         columns = [np.asarray(arrays[name], dtype=np.float64) for name in ("scores", "dues", "signs")]
         positions = np.asarray(arrays["positions"], dtype=np.int64)
-        keys, settled = _from_bytes(arrays["keys"]), _from_bytes(arrays["settled"])
+        keys, settled = from_bytes(arrays["keys"]), from_bytes(arrays["settled"])
         if {n} != {len(keys), positions.size, *(column.size for column in columns)} or len(settled) != len(
             arrays["fates"]
         ):
@@ -280,6 +317,11 @@ class MemoryStore:
         self._empty()
         self._fates = dict(zip(settled, arrays["fates"].tolist(), strict=True))
         self._settled = deque(settled)
+        self._learned, self._n_retained = None, int(description.get("retained", 0))
+        if "learned" in description:
+            self._learned = MemoryStore(0)
+            mine = {name.removeprefix("learned/"): array for name, array in arrays.items() if "/" in name}
+            self._learned.restore(description["learned"], mine)
         if not n:
             return
         X = arrays.get("X")
@@ -287,13 +329,15 @@ class MemoryStore:
             parts = (arrays["values"], arrays["features"], arrays["starts"])
             X = sp.csr_array(parts, shape=(n, n_features))
         scores, dues, signs = columns
-        self.add(WaitingRows(X, scores, positions, dues, signs, keys))
+        weights = np.asarray(arrays["weights"], dtype=np.float64) if "weights" in arrays else None
+        self.add(WaitingRows(X, scores, positions, dues, signs, keys, weights))
 
 
-def _as_bytes(keys: list[Any]) -> npt.NDArray[np.uint8]:
+def as_bytes(keys: list[Any]) -> npt.NDArray[np.uint8]:
     """Keys as an array that any file can hold."""
     return np.frombuffer(json.dumps(keys).encode(), dtype=np.uint8)
 
 
-def _from_bytes(array: npt.NDArray[Any]) -> list[Any]:
+def from_bytes(array: npt.NDArray[Any]) -> list[Any]:
+    """The keys again."""
     return list(json.loads(np.asarray(array, dtype=np.uint8).tobytes() or b"[]"))

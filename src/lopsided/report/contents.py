@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.drift import DriftAlarm
 from lopsided.evaluate import ColumnLosses, Evaluation, History, KeptRows, Moment
 from lopsided.report.clock import Clock
 
@@ -28,7 +29,7 @@ class Detail:
 
     `threshold` is where the decision lay at the end, `times` the moments of the rows in seconds, if they are known, and
     `are_dates` whether these count from 1970 (None: guessed by their size). `kept` are rows worth a look, `columns` how
-    much the final model ranks by each column.
+    much the final model ranks by each column. `drift` has watched the rows as they came.
     """
 
     scores: npt.NDArray[np.float64]
@@ -40,9 +41,10 @@ class Detail:
     are_dates: bool | None = None
     kept: KeptRows | None = None
     columns: ColumnLosses | None = None
+    drift: DriftAlarm | None = None
 
     @classmethod
-    def of(cls, history: History, *, are_dates: bool | None = None) -> Self:
+    def of(cls, history: History, *, are_dates: bool | None = None, drift: DriftAlarm | None = None) -> Self:
         """All that an evaluation has kept; scores its sample of rows to find the columns that matter."""
         seen = history.evaluation
         return cls(
@@ -55,6 +57,7 @@ class Detail:
             are_dates,
             history.kept,
             history.column_losses(),
+            drift,
         )
 
     @cached_property

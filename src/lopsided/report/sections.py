@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.drift import Alarm
 from lopsided.evaluate import KeptRow
 from lopsided.report import budgets, drift, measures, page
 from lopsided.report import evaluation_figures as figures
@@ -52,6 +53,7 @@ def _over_the_stream(detail: Detail, judged: drift.Verdict) -> list[str]:
     return [
         *parts,
         page.table(_thirds(detail, judged.thirds)),
+        *_alarms(detail, judged.alarms),
         page.figure(
             figures.over_the_stream(detail, windows),
             f"Each row is scored by the model that has not seen it, and then learned. A window is {width:,} rows, and "
@@ -185,6 +187,23 @@ def _thinned(size: int) -> list[int]:
     """Some places of many, the last included."""
     step = max(1, -(-size // _ROWS_OF_A_TABLE))
     return sorted({*range(step - 1, size, step), size - 1})
+
+
+def _alarms(detail: Detail, alarms: Sequence[Alarm]) -> list[str]:
+    """What drifted, in the order in which it was noticed."""
+    if not alarms:
+        return []
+    rows = [
+        [
+            f"{alarm.series} {alarm.what}".rstrip(),
+            detail.clock.in_words(min(alarm.since_row + 1, detail.n)),
+            detail.clock.in_words(min(alarm.row, detail.n)),
+            f"{100 * alarm.before:.1f} %",
+            f"{100 * alarm.after:.1f} %",
+        ]
+        for alarm in sorted(alarms, key=lambda alarm: alarm.row)[:_ROWS_OF_A_TABLE]
+    ]
+    return [page.table(Grid(["drift of", "since", "noticed", "before", "then"], rows, first_number=3))]
 
 
 def _thirds(detail: Detail, thirds: Sequence[drift.Third]) -> Grid:

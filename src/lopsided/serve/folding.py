@@ -6,6 +6,7 @@ the same log are equal bit for bit, and so are a fold and one that began at a sn
 
 from __future__ import annotations
 
+import math
 import platform
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,7 +141,7 @@ class Fold:
 
     def _learn_labels(self, entry: log.Labels) -> None:
         signs, weights = np.array(entry.signs, dtype=np.float64), np.array(entry.weights)
-        self._learn(entry.places, signs, weights, entry.corrects)
+        self._learn(entry.places, signs, weights, entry.corrects, entry.times)
 
     def _expire(self, entry: log.Expired) -> None:
         self.n_expired += len(entry.places)
@@ -148,9 +149,11 @@ class Fold:
         self.expired_until = entry.last
         if entry.as_negative and entry.places:
             n = len(entry.places)
-            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n)
+            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n, [math.nan] * n)
 
-    def _learn(self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool]) -> None:
+    def _learn(
+        self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool], times: list[float]
+    ) -> None:
         found = [self._reader.event_at(place) for place in places]
         here = [k for k, event in enumerate(found) if event is not None]
         events = [event for event in found if event is not None]
@@ -166,7 +169,8 @@ class Fold:
                 place, sign, score = places[here[k]], float(signs[k]), float(scores[k])
                 if not (corrects[here[k]] and line.window.correct(place, sign)) and score == score:
                     alert = bool(entry.flags[number] & log.ALERT)
-                    line.window.add(place, score, sign, float(weights[k]), alert=alert)
+                    delay = times[here[k]] - float(entry.time_array[number])
+                    line.window.add(place, score, sign, float(weights[k]), alert=alert, delay=delay)
         self.n_learned += len(here)
 
     def _learn_rows(self, line: Line, rows: Any, signs: Floats, scores: Floats, weights: Floats) -> None:
@@ -334,9 +338,9 @@ def _rows_of(events: list[tuple[log.Events, int]]) -> Any:
 
 
 def _score_of(entry: log.Events, number: int, *, rival: bool) -> float:
-    """What was answered; NaN for a challenger that had not begun to watch."""
+    """What was answered; NaN of a learner that had not begun then, whose 0 is no opinion."""
     if not rival:
-        return float(entry.score_array[number])
+        return float("nan") if math.isnan(entry.probability_array[number]) else float(entry.score_array[number])
     return float("nan") if entry.rival_array is None else float(entry.rival_array[number])
 
 

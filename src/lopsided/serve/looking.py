@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -11,26 +11,43 @@ import numpy as np
 from lopsided.encoding import EncodedRows
 from lopsided.inspection import explain
 from lopsided.serve import entries as log
-from lopsided.serve.configuration import date_of, label_of
-from lopsided.serve.messages import Alert, Alerts, EventState, ModelState, Reason, Waiting
+from lopsided.serve.configuration import date_of, day_of, label_of
+from lopsided.serve.messages import (
+    Alert,
+    Alerts,
+    Day,
+    Days,
+    EventState,
+    History,
+    ModelState,
+    Reason,
+    Scores,
+    Waiting,
+)
 from lopsided.serve.running import RunningModel
 
 _MOST_REASONS = 8
 _LOOKED_THROUGH = 2000  # entries
+_BARS = 40
 
 
 def state_of(model: RunningModel) -> ModelState:
     """What a model is and how it is doing."""
     summary, sequencer, reader = model.summary, model.sequencer, model.reader
     labelled = reader.count("labels")
-    view = model.view
+    view, clock = model.view, model.recent.clock
     return ModelState(
         name=model.name,
         sequence=model.written,
         learned=summary.position,
         published=view.position,
         settings=model.settings,
+        negative=label_of(model.labels, -1),
+        positive=label_of(model.labels, 1),
         schema=None if model.schema is None else str(model.schema).splitlines(),
+        clock=clock,
+        day=None if clock is None else date_of(day_of(clock)),
+        status=_status(model),
         events=sequencer.n_events,
         alerts=sequencer.n_alerts,
         waiting=max(0, sequencer.n_events - labelled - summary.dropped),
@@ -38,6 +55,8 @@ def state_of(model: RunningModel) -> ModelState:
         parked=sequencer.n_parked,
         expired=summary.expired,
         threshold=summary.threshold,
+        delay=summary.delay,
+        pace=model.recent.pace(model.latency),
         champion=summary.champion,
         challenger=summary.challenger,
         versions=model.versions.all(),
@@ -45,10 +64,20 @@ def state_of(model: RunningModel) -> ModelState:
     )
 
 
+def _status(model: RunningModel) -> Literal["waiting", "compiling", "live"]:
+    if model.schema is None:
+        return "waiting"
+    return "compiling" if model.view.champion is None else "live"
+
+
 def _notes(model: RunningModel) -> list[str]:
     notes = []
     if model.schema is None:
         notes.append("What the columns are will be found in the first 200 events, or at the first label.")
+    if _status(model) == "compiling":
+        notes.append("The learner is being compiled for this machine, once: all scores are 0 until it is done.")
+    if model.sequencer.has_challenger and model.schema is not None and model.view.challenger is None:
+        notes.append("The challenger is being compiled, or has just begun: it does not score yet.")
     if model.summary.refused:
         notes.append(f"{model.summary.refused} labelled event(s) did not fit the columns and were not learned.")
     if model.summary.champion.rows == 0:
@@ -114,6 +143,45 @@ def alerts_of(model: RunningModel, day: int, limit: int) -> Alerts:
             )
         )
     return Alerts(date_of(day), alerts)
+
+
+def history_of(model: RunningModel) -> History:
+    """How the measures went."""
+    return History(model.past.points)
+
+
+def scores_of(model: RunningModel) -> Scores:
+    """How the scores of the latest events lie, by what the events turned out to be."""
+    places, scores = model.recent.scores()
+    is_known = np.zeros(scores.size, dtype=np.bool_)
+    if places.size:
+        labelled = model.reader.labelled_between(int(places.min()), int(places.max()))
+        is_known = np.isin(places, np.fromiter(labelled, dtype=np.int64, count=len(labelled)))
+    known, signs = model.summary.labelled
+    kinds = known[signs > 0], known[signs < 0], scores[~is_known]
+    every = np.concatenate(kinds)
+    if not every.size:
+        return Scores([], [], [], [], None)
+    # The outermost bars hold what lies beyond: a few far away must not press all others into one.
+    low, high = np.quantile(every, [0.001, 0.999]).tolist()
+    edges = np.linspace(low, high if high > low else low + 1.0, _BARS + 1)
+    counts = [np.histogram(np.clip(own, edges[0], edges[-1]), edges)[0].tolist() for own in kinds]
+    positive, negative, unknown = counts
+    return Scores(edges.tolist(), positive, negative, unknown, model.summary.threshold)
+
+
+def days_of(model: RunningModel, limit: int) -> Days:
+    """The latest days of the stream: how much came, how it was scored, how many alerts were right."""
+    clock = model.recent.clock
+    if clock is None:
+        return Days([])
+    last, days = day_of(clock), []
+    alerts = {day: counts for day, *counts in model.reader.alert_days(last, limit)}
+    for day in range(last - limit + 1, last + 1):
+        seen, counts = model.recent.day(day), alerts.get(day, [0, 0, 0])
+        if seen is not None or day in alerts:
+            days.append(Day(date_of(day), *(seen or (None, None)), *counts))
+    return Days(days)
 
 
 def waiting_of(model: RunningModel, limit: int) -> Waiting:

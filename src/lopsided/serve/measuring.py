@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.metrics import auroc, average_precision
 from lopsided.metrics.intervals import auroc_interval, precision_area_interval, share_interval
-from lopsided.serve.messages import Measures
+from lopsided.serve.messages import LabelDelay, Measures
 
 Floats = npt.NDArray[np.float64]
 ROOM = 10_000
 
 
 class Window:
-    """The latest labelled events: score, sign, weight, whether it was an alert, where it is in the log."""
+    """The latest labelled events: score, sign, weight, whether an alert, delay of the label, place in the log."""
 
     def __init__(self, room: int = ROOM) -> None:
-        self._table = np.zeros((4, room))
+        self._table = np.zeros((5, room))
         self._places: npt.NDArray[np.int64] = np.zeros(room, dtype=np.int64)
         self._n = 0
 
-    def add(self, place: int, score: float, sign: float, weight: float, *, alert: bool) -> None:
-        """One more; the oldest leaves."""
+    def add(
+        self, place: int, score: float, sign: float, weight: float, *, alert: bool, delay: float = math.nan
+    ) -> None:
+        """One more; the oldest leaves. The delay is NaN where nobody gave the label."""
         at = self._n % self._places.size
-        self._table[:, at] = score, sign, weight, alert
+        self._table[:, at] = score, sign, weight, alert, delay
         self._places[at] = place
         self._n += 1
 
@@ -36,16 +40,16 @@ class Window:
         return held.size > 0
 
     def latest(self) -> Floats:
-        """Scores, signs, weights and alerts (rows of four), the oldest first."""
+        """Scores, signs, weights, alerts and delays (rows of five), the oldest first."""
         n, room = self._n, self._places.size
         return np.roll(self._table, -(n % room), axis=1) if n > room else self._table[:, :n]
 
     def measures(self, share_known: float | None) -> Measures:
         """What the window says."""
-        scores, signs, weights, alerts = self.latest()
+        scores, signs, weights, alerts, _ = self.latest()
         positive, alert = signs > 0, alerts > 0
-        n_positive, area = int(positive.sum()), weighted_auroc(positive, scores, weights)
-        precision = weighted_average_precision(positive, scores, weights)
+        n_positive, area = int(positive.sum()), auroc(positive, scores, sample_weight=weights)
+        precision = average_precision(positive, scores, sample_weight=weights)
         is_plain = bool((weights == 1.0).all())
         n_alerts = int(alert.sum())
         hits = int((alert & positive).sum())
@@ -62,6 +66,15 @@ class Window:
             share_known=share_known,
         )
 
+    def delay(self) -> LabelDelay | None:
+        """How late labels were."""
+        delays = self.latest()[4]
+        given = delays[~np.isnan(delays)]
+        if not given.size:
+            return None
+        median, p90 = np.quantile(given, [0.5, 0.9]).tolist()
+        return LabelDelay(int(given.size), median, p90)
+
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """As arrays."""
         return {"table": self._table, "places": self._places, "n": np.array([self._n], dtype=np.int64)}
@@ -70,34 +83,6 @@ class Window:
         """Become what `state` gave."""
         self._table, self._places = np.array(arrays["table"]), np.array(arrays["places"])
         self._n = int(arrays["n"][0])
-
-
-def weighted_auroc(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
-    """The share of pairs in the right order, each pair counting the product of its weights; a tie counts half.
-
-    >>> weighted_auroc(np.array([False, True, True]), np.array([0.5, 0.4, 0.6]), np.array([1.0, 1.0, 3.0]))
-    0.75
-    """
-    _, groups = np.unique(scores, return_inverse=True)
-    n = int(groups.max(initial=-1)) + 1
-    up = np.bincount(groups, weights * positive, minlength=n)
-    down = np.bincount(groups, weights * ~positive, minlength=n)
-    pairs = up.sum() * down.sum()
-    below = np.cumsum(down) - down
-    return float((up * (below + 0.5 * down)).sum() / pairs) if pairs else float("nan")
-
-
-def weighted_average_precision(positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats) -> float:
-    """Precision times the gain in recall, summed from the highest score down, by weight.
-
-    >>> weighted_average_precision(np.array([False, True]), np.array([0.5, 0.4]), np.array([3.0, 1.0]))
-    0.25
-    """
-    _, groups = np.unique(-scores, return_inverse=True)
-    n = int(groups.max(initial=-1)) + 1
-    up = np.bincount(groups, weights * positive, minlength=n)
-    total = np.cumsum(np.bincount(groups, weights, minlength=n))
-    return float((up * np.cumsum(up) / total).sum() / up.sum()) if up.sum() else float("nan")
 
 
 def _known(value: float) -> float | None:

@@ -12,12 +12,13 @@ Moment = Annotated[
     float | str, Meta(description="Seconds since 1970, or a date such as 2026-03-31T12:00:00+00:00 (UTC if not said).")
 ]
 Label = bool | int | float | str
+Cell = bool | int | float | Annotated[str, Meta(max_length=10_000)] | None
 
 
 class Event(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Something to be scored: columns by name. Without an id one is given, without a time it happens now."""
 
-    columns: dict[str, bool | int | float | str | None]
+    columns: dict[str, Cell]
     id: Id | UnsetType = UNSET
     time: Moment | UnsetType = UNSET
     label: Annotated[Label, Meta(description="If it is known already: learned after scoring.")] | UnsetType = UNSET
@@ -147,6 +148,24 @@ class LineState(Struct):
     measures: Measures
 
 
+class LabelDelay(Struct):
+    """How long after their events labels came, in seconds, over the latest labels that somebody gave."""
+
+    labels: int
+    median: float
+    p90: Annotated[float, Meta(description="Nine of ten labels came within this time.")]
+
+
+class Pace(Struct):
+    """How much came in the last ten seconds, and how long the latest answers took, in seconds."""
+
+    events_per_second: float
+    labels_per_second: float
+    answer_median: float | None
+    answer_p99: float | None
+    write: Annotated[float, Meta(description="How long the latest group took to be on disk.")]
+
+
 class Version(Struct):
     """A version that can be gone back to."""
 
@@ -162,7 +181,12 @@ class ModelState(Struct):
     learned: Annotated[int, Meta(description="The entry up to which has been learned.")]
     published: Annotated[int, Meta(description="The entry up to which the answering copy had learned.")]
     settings: ModelSettings
+    negative: Label
+    positive: Label
     schema: list[str] | None
+    clock: Annotated[float | None, Meta(description="The time of the latest events, in seconds since 1970.")]
+    day: Annotated[str | None, Meta(description="The day of the latest events (UTC).")]
+    status: Annotated[Literal["waiting", "compiling", "live"], Meta(description="What the champion is doing.")]
     events: int
     alerts: int
     waiting: int
@@ -170,6 +194,8 @@ class ModelState(Struct):
     parked: int
     expired: int
     threshold: float | None
+    delay: LabelDelay | None
+    pace: Pace
     champion: LineState
     challenger: LineState | None
     versions: list[Version]
@@ -180,6 +206,59 @@ class Models(Struct):
     """All models."""
 
     models: list[str]
+
+
+Band = Annotated[list[float] | None, Meta(description="A measure and the ends of its 95 % interval.")]
+
+
+class PastMeasures(Struct):
+    """The measures of one learner at a moment; a list is a value, or a value and its interval."""
+
+    auroc: Band
+    average_precision: Band
+    alert_precision: Band
+
+
+class PastPoint(Struct):
+    """How the learners were doing at a moment of the stream."""
+
+    clock: Annotated[float, Meta(description="The time of the latest events then, in seconds since 1970.")]
+    labels: int
+    champion: PastMeasures
+    challenger: PastMeasures | None
+
+
+class History(Struct):
+    """How the measures went since the service started: at most 300 points, the oldest first."""
+
+    points: list[PastPoint]
+
+
+class Scores(Struct):
+    """How many of the latest events got which scores, by what they turned out to be; the ends hold all beyond."""
+
+    edges: list[float]
+    positive: list[int]
+    negative: list[int]
+    unknown: Annotated[list[int], Meta(description="Of the latest events, those without a label.")]
+    threshold: float | None
+
+
+class Day(Struct):
+    """A day of the stream (UTC). What was not watched, because the service has started since, is null."""
+
+    day: str
+    events: int | None
+    mean_score: float | None
+    alerts: int
+    labelled_alerts: int
+    positive_alerts: int
+
+
+class Days(Struct):
+    """The latest days, the oldest first."""
+
+    days: list[Day]
 
 
 class Alert(Struct):

@@ -22,6 +22,7 @@ class Request:
     replayed: bytes | None = None
     error: Exception | None = None
     done: Callable[[], None] | None = None  # called when the answer, or an error, is there
+    began: float = 0.0  # when it was put in line, by a clock that only tells how long things take
 
     def reply(self) -> EventAnswers | LabelOutcomes | None:
         """What may be asked for again by the key."""

@@ -20,6 +20,7 @@ from lopsided.serve.clock import Clock
 from lopsided.serve.entries import Entry, Made, place_of
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import ModelSettings
+from lopsided.serve.recent import Recent
 from lopsided.serve.requests import NewEvents, NewLabels, Request, Tick
 from lopsided.serve.scoring import Scorer, View
 from lopsided.serve.sequencing import Sequencer
@@ -27,7 +28,7 @@ from lopsided.serve.storage.disk import Disk
 from lopsided.serve.storage.ids import merged
 from lopsided.serve.storage.log import Group, LogReader, LogWriter, StorageError
 from lopsided.serve.storage.versions import Versions
-from lopsided.serve.watching import Summary, summary_of
+from lopsided.serve.watching import Past, Summary, is_outdated, summary_of
 
 _LOG = logging.getLogger("lopsided.serve")
 
@@ -114,6 +115,7 @@ class RunningModel:
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
         self.latency = 0.0
+        self.recent, self.past = Recent(self.reader), Past()
         self.summary: Summary = summary_of(self._fold, self._sequencer)
         self._publish()
         jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn)]
@@ -172,6 +174,7 @@ class RunningModel:
             if self._pending + size > _MOST_PENDING and self._pending:
                 raise BusyError
             self._pending += size
+        request.began = time.perf_counter()
         self._inbox.put(request)
 
     def ask(self, request: Request) -> None:
@@ -271,6 +274,7 @@ class RunningModel:
         else:
             if group.entries:
                 self.written = group.entries[-1][0]
+            self.recent.note(group, requests)
             self._tell(requests)
             self._news.set()
         return not ended
@@ -301,13 +305,15 @@ class RunningModel:
                 is_new = is_new or applied > 0
                 now = time.monotonic()
                 if is_new and now - copied > pause:
-                    self._publish()
+                    are_copies = self._publish()
                     # Copies of large models take long: never more than a tenth of the time.
                     copied, is_new = time.monotonic(), False
-                    pause = max(_LEAST_BETWEEN_COPIES, 10.0 * (copied - now))
+                    pause = max(_LEAST_BETWEEN_COPIES, 10.0 * (copied - now) if are_copies else 0.0)
                 if now - ticked > _TICK:
                     ticked = now
                     self._keep_house()
+                if not applied and is_outdated(self.summary, self._fold):
+                    self._sum_up()
                 if not applied:
                     self._news.wait(0.05 if is_new else 0.2)
                     self._news.clear()
@@ -315,13 +321,18 @@ class RunningModel:
                 _LOG.exception("Learning has stopped")
                 self.failure = self.failure or error
 
-    def _publish(self) -> None:
-        """Copies of the models for the thread that answers."""
+    def _publish(self) -> bool:
+        """Copies of the models for the thread that answers; False if one had to be compiled, which comes once."""
         fold = self._fold
         lines = (fold.champion, fold.challenger)
         scorers = [None if line is None else Scorer(_copy_of(line.model, fold)) for line in lines]
         self._next_view = View(fold.position, *scorers)
-        self.summary = summary_of(fold, self._sequencer, before=self.summary)
+        self._sum_up()
+        return all(line is None or line.started for line in lines)
+
+    def _sum_up(self) -> None:
+        self.summary = summary_of(self._fold, self._sequencer, before=self.summary)
+        self.past.add(self.summary, self.recent.clock)
 
     def _keep_house(self) -> None:
         """A snapshot now and then, one segment of ids instead of eight, and what is too old is given up."""

@@ -24,7 +24,7 @@ from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_
 from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
-from lopsided.serve.replying import Replies
+from lopsided.serve.replies import Replies
 from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
 from lopsided.serve.scoring import View, flags_of
 from lopsided.serve.storage.ids import EventIds
@@ -206,7 +206,8 @@ class Sequencer:
             if rival is not None:
                 if self.settings.keys:  # its own history notes them too
                     rival.observed(unobserved(rival.model, observed))
-                entry.rival_scores = rival.scores(observed).tobytes()
+                if rival.started:
+                    entry.rival_scores = rival.scores(observed).tobytes()
         entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
         budget = None if self.schema is None else self.budget
         entry.flags = flags_of(entry, champion, budget, self.settings)
@@ -217,7 +218,7 @@ class Sequencer:
         champion = self.view.champion
         if request.rows is None and champion is not None:
             try:
-                request.rows = np.asarray(champion.model.encoded(request.columns))
+                request.rows = champion.model.encoder_.from_mappings(request.columns)
             except ValueError as error:
                 request.error = ParameterError(str(error))
         return request.error is None

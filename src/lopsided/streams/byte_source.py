@@ -78,6 +78,8 @@ class ByteSource:
     @property
     def position(self) -> int:
         """Bytes read so far, before they were uncompressed."""
+        if self._file.closed:  # read to its end
+            return self.total or self._read_of_pipe
         if not self._file.seekable():
             return self._read_of_pipe
         return self._file.tell()

@@ -100,7 +100,7 @@ def _read_key(state: HistoryState, plan: HistoryPlan, code: int, now: int, amoun
         if has_labels:
             left = remaining(plan, h, state.labelled[slot], state.clocks[LABELLED])
             labels, positives = state.risks[slot, 2 * h] * left, state.risks[slot, 2 * h + 1] * left
-        out[first + h] = (positives + _SHRINKING * base) / (labels + _SHRINKING) / base
+        out[first + h] = math.log((positives + _SHRINKING * base) / (labels + _SHRINKING) / base)
 
 
 @compiled_as_written

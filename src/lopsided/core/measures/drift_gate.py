@@ -6,6 +6,11 @@ d = m of the short memory minus the better m of the long one's answers, C <- cli
 short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of it. The
 short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of
 the long one.
+
+All this costs time, and most streams never change. So the long memory's own m is watched: its fall below the mean of
+the last hundred or two, in deviations and beyond half of one, adds up to D. From 3 on the short memory is worth to be
+brought up to date often, from 6 on young trees are worth to be fitted to the latest rows. These are compared as the
+short memory is, by a sum of their own.
 """
 
 from __future__ import annotations
@@ -18,14 +23,22 @@ import numpy as np
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 
 RING = 500  # negatives that a positive is compared with
-# Rows of Gate.ring: scores by the answer of the long memory, by its ranker, and by the short memory's.
-ANSWER, LONG, SHORT = range(3)
-# Entries of Gate.levels: C and h, the sum and number of d^2; of Gate.tally: place of the next negative, how many.
-EVIDENCE, LIMIT, SQUARES, COMPARED = range(4)
-_PLACE, _FILLED = range(2)
+# Rows of Gate.ring: scores by the answer of the long memory, by its ranker, by the short memory's, and by young trees.
+ANSWER, LONG, SHORT, YOUNG = range(4)
+# Entries of Gate.levels: C and h, the sum and number of d^2; number, sum and sum of squares of the long memory's m, and
+# D; positives since D became large (0: it is not), and that at which young trees are fitted next; C of young trees.
+EVIDENCE, LIMIT, SQUARES, COMPARED, MERITS, MERIT, MERIT_SQUARES, DECLINE, ALERTED, NEXT_YOUNG, OF_YOUNG = range(11)
+# Entries of Gate.tally: place of the next negative and how many there are; the same for young trees.
+_PLACE, _FILLED, _YOUNG_PLACE, _YOUNG_FILLED = range(4)
 _TIE = 1e-9  # scores are cut off at both ends: averages of such scores differ by rounding only
 _SLACK, _LEAST, _NOISE = 0.01, 1.5, 80.0
 _ENOUGH_NEGATIVES, _ENOUGH_COMPARISONS, _HALVED_AT = 20, 20, 1000.0
+_MERITS_HALVED_AT, _LEAST_DEVIATION = 100.0, 0.1
+_HALF_A_DEVIATION, _LARGEST_FALL = 0.5, 1.5  # one positive counts so many deviations at the most
+_CALM, _SUSPICIOUS, _SURE, _LARGEST_DECLINE = 1.0, 3.0, 6.0, 10.0
+PATIENT = 20.0  # positives since an alert after which the rows before it count little
+_SHORT_OF_TIME, _GIVEN_UP = 40.0, 300.0  # positives after which it is too late to hurry, and to wait
+_SLACK_OF_YOUNG, _LIMIT_OF_YOUNG = 0.05, 2.0
 
 
 class Gate(NamedTuple):
@@ -38,7 +51,9 @@ class Gate(NamedTuple):
 
 def empty_gate() -> Gate:
     """Nothing compared yet: the long memory answers."""
-    return Gate(np.zeros((3, RING)), np.array([0.0, _LEAST, 0.0, 0.0]), np.zeros(2, dtype=np.int64))
+    levels = np.zeros(OF_YOUNG + 1)
+    levels[LIMIT] = _LEAST
+    return Gate(np.zeros((YOUNG + 1, RING)), levels, np.zeros(_YOUNG_FILLED + 1, dtype=np.int64))
 
 
 @compiled
@@ -49,28 +64,77 @@ def share_of_short(gate: Gate) -> float:
 
 @compiled
 def is_decided(gate: Gate) -> bool:
-    """Whether the short memory should take the place of the long one."""
-    return gate.levels[EVIDENCE] >= gate.levels[LIMIT]
+    """Whether what is short should take the place of what is long."""
+    return gate.levels[EVIDENCE] >= gate.levels[LIMIT] or gate.levels[OF_YOUNG] >= _LIMIT_OF_YOUNG
+
+
+@compiled
+def is_in_a_hurry(gate: Gate) -> bool:
+    """Whether the short memory should be brought up to date often."""
+    return 0.0 < gate.levels[ALERTED] <= _SHORT_OF_TIME
+
+
+@compiled
+def is_alarmed(gate: Gate) -> bool:
+    """Whether the long memory has become so much worse that young trees are worth a fit."""
+    return gate.levels[ALERTED] > 0.0 and gate.levels[DECLINE] >= _SURE
+
+
+@compiled
+def wants_young(gate: Gate) -> bool:
+    """Whether young trees should be fitted now: on alarm, and whenever positives since then have grown by a third."""
+    return is_alarmed(gate) and gate.levels[ALERTED] >= gate.levels[NEXT_YOUNG]
+
+
+@compiled
+def young_fitted(gate: Gate) -> None:
+    """Note that they were."""
+    gate.levels[NEXT_YOUNG] = 1.0 + 4.0 / 3.0 * gate.levels[ALERTED]
 
 
 @compiled
 def compare(gate: Gate, y: float, answer: float, long: float, short: float, ratio: float) -> None:
     """One more row, with the scores that it was given and its label; `ratio` is that of negatives to positives."""
+    n = gate.tally[_FILLED]
     if y > 0.0:
-        if gate.tally[_FILLED] >= _ENOUGH_NEGATIVES:
-            better = max(_merit(gate, ANSWER, answer, ratio), _merit(gate, LONG, long, ratio))
-            _add(gate, _merit(gate, SHORT, short, ratio) - better)
+        if n >= _ENOUGH_NEGATIVES:
+            own = _merit(gate.ring[ANSWER], n, answer, ratio)
+            better = max(own, _merit(gate.ring[LONG], n, long, ratio))
+            _add(gate, _merit(gate.ring[SHORT], n, short, ratio) - better)
+            _watch(gate, own)
         return
     place = gate.tally[_PLACE]
     gate.ring[ANSWER, place], gate.ring[LONG, place], gate.ring[SHORT, place] = answer, long, short
     gate.tally[_PLACE] = (place + 1) % RING
-    gate.tally[_FILLED] = min(gate.tally[_FILLED] + 1, RING)
+    gate.tally[_FILLED] = min(n + 1, RING)
 
 
 @compiled
-def _merit(gate: Gate, which: int, score: float, ratio: float) -> float:
+def compare_young(gate: Gate, y: float, answer: float, young: float, ratio: float) -> None:
+    """The same for young trees, where there are any; before `compare`."""
+    n = gate.tally[_YOUNG_FILLED]
+    if y < 0.0:
+        place = gate.tally[_YOUNG_PLACE]
+        gate.ring[YOUNG, place] = young
+        gate.tally[_YOUNG_PLACE] = (place + 1) % RING
+        gate.tally[_YOUNG_FILLED] = min(n + 1, RING)
+    elif n >= _ENOUGH_NEGATIVES:
+        own = _merit(gate.ring[ANSWER], gate.tally[_FILLED], answer, ratio)
+        gain = _merit(gate.ring[YOUNG], n, young, ratio) - own
+        gate.levels[OF_YOUNG] = max(0.0, gate.levels[OF_YOUNG] + gain - _SLACK_OF_YOUNG)
+
+
+@compiled
+def forget_young(gate: Gate) -> None:
+    """There are no young trees any more."""
+    gate.levels[OF_YOUNG] = 0.0
+    gate.tally[_YOUNG_PLACE] = gate.tally[_YOUNG_FILLED] = 0
+
+
+@compiled
+def _merit(ring: Floats, n: int, score: float, ratio: float) -> float:
     """m of a positive with this score; a negative with the same score counts half."""
-    ring, n, above = gate.ring[which], gate.tally[_FILLED], 0.0
+    above = 0.0
     for i in range(n):
         if ring[i] > score + _TIE:
             above += 1.0
@@ -78,6 +142,39 @@ def _merit(gate: Gate, which: int, score: float, ratio: float) -> float:
             above += 0.5
     share = above / n
     return 0.5 * (1.0 - share) + 0.5 / (1.0 + share * ratio)
+
+
+@compiled
+def _forget_merits(levels: Floats) -> None:
+    for i in (MERITS, MERIT, MERIT_SQUARES, DECLINE, ALERTED):
+        levels[i] = 0.0
+
+
+@compiled
+def _watch(gate: Gate, merit: float) -> None:
+    """How far the long memory has fallen below itself."""
+    levels = gate.levels
+    n = levels[MERITS]
+    if n >= _ENOUGH_COMPARISONS:
+        mean = levels[MERIT] / n
+        deviation = max(_LEAST_DEVIATION, math.sqrt(max(levels[MERIT_SQUARES] / n - mean * mean, 0.0)))
+        fall = min((mean - merit) / deviation, _LARGEST_FALL) - _HALF_A_DEVIATION
+        levels[DECLINE] = min(max(0.0, levels[DECLINE] + fall), _LARGEST_DECLINE)
+    if levels[ALERTED] > 0.0:
+        levels[ALERTED] += 1.0
+        if levels[ALERTED] > _GIVEN_UP:  # it is as it is
+            _forget_merits(levels)
+        elif levels[DECLINE] < _CALM:
+            levels[ALERTED] = 0.0
+        return
+    if levels[DECLINE] >= _SUSPICIOUS:
+        levels[ALERTED], levels[NEXT_YOUNG] = 1.0, 0.0
+    levels[MERITS] += 1.0
+    levels[MERIT] += merit
+    levels[MERIT_SQUARES] += merit * merit
+    if levels[MERITS] >= _MERITS_HALVED_AT:
+        for i in (MERITS, MERIT, MERIT_SQUARES):
+            levels[i] *= 0.5
 
 
 @compiled
@@ -97,5 +194,6 @@ def _add(gate: Gate, gain: float) -> None:
 def close_case(gate: Gate) -> None:
     """The short memory has become the long one: both have given the same scores, and nothing speaks for either."""
     gate.levels[EVIDENCE] = 0.0
+    _forget_merits(gate.levels)
     for i in range(RING):
         gate.ring[ANSWER, i] = gate.ring[LONG, i] = gate.ring[SHORT, i]

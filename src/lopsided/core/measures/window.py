@@ -36,10 +36,19 @@ def observe_in_window(window: Window, labels: Floats, scores: Floats) -> None:
     """Many examples, in order; each lets the oldest go before it comes in."""
     for t in range(scores.size):
         place = window.tally[SEEN] % window.queue.size
+        own, score = 0 if labels[t] > 0.0 else 1, scores[t]
         if window.tally[SEEN] >= window.queue.size:
-            _leave(window, 0 if window.signs[place] > 0.0 else 1, window.queue[place])
-        window.queue[place], window.signs[place] = scores[t], labels[t]
-        _enter(window, 0 if labels[t] > 0.0 else 1, scores[t])
+            oldest = 0 if window.signs[place] > 0.0 else 1
+            window.tally[U2] -= _pairs_won_twice(window, oldest, window.queue[place])
+            if oldest == own:
+                _replace(window.ordered[own, : window.tally[COUNT + own]], window.queue[place], score)
+            else:
+                _leave(window, oldest, window.queue[place])
+                _enter(window, own, score)
+        else:
+            _enter(window, own, score)
+        window.tally[U2] += _pairs_won_twice(window, own, score)
+        window.queue[place], window.signs[place] = score, labels[t]
         window.tally[SEEN] += 1
 
 
@@ -55,26 +64,68 @@ def _pairs_won_twice(window: Window, own: int, score: float) -> int:
     """Twice the number of examples of the other class with which this one makes a rightly ranked pair."""
     n = window.tally[COUNT + 1 - own]
     others = window.ordered[1 - own, :n]
-    ranks = int(np.searchsorted(others, score)) + int(np.searchsorted(others, score, side="right"))
+    ranks = _n_below(others, score) + _n_up_to(others, score)
     return ranks if own == 0 else 2 * n - ranks
 
 
 @compiled
+def _n_below(ordered: Floats, score: float) -> int:
+    """How many are smaller. By halves, without a branch that would be guessed wrongly every other time."""
+    first, n = 0, ordered.size
+    while n > 1:
+        half = n >> 1
+        first += half if ordered[first + half - 1] < score else 0
+        n -= half
+    return first + (1 if n == 1 and ordered[first] < score else 0)
+
+
+@compiled
+def _n_up_to(ordered: Floats, score: float) -> int:
+    """How many are not larger."""
+    first, n = 0, ordered.size
+    while n > 1:
+        half = n >> 1
+        first += half if ordered[first + half - 1] <= score else 0
+        n -= half
+    return first + (1 if n == 1 and ordered[first] <= score else 0)
+
+
+@compiled
 def _enter(window: Window, own: int, score: float) -> None:
-    window.tally[U2] += _pairs_won_twice(window, own, score)
-    scores, i = window.ordered[own], window.tally[COUNT + own]
-    while i > 0 and scores[i - 1] > score:
-        scores[i] = scores[i - 1]
-        i -= 1
-    scores[i] = score
-    window.tally[COUNT + own] += 1
+    n = window.tally[COUNT + own]
+    _shift_up(window.ordered[own, _n_up_to(window.ordered[own, :n], score) : n + 1], score)
+    window.tally[COUNT + own] = n + 1
 
 
 @compiled
 def _leave(window: Window, own: int, score: float) -> None:
-    window.tally[U2] -= _pairs_won_twice(window, own, score)
-    last = window.tally[COUNT + own] - 1
-    scores = window.ordered[own]
-    for i in range(np.searchsorted(scores[: last + 1], score), last):
+    n = window.tally[COUNT + own]
+    place = _n_below(window.ordered[own, :n], score)
+    _shift_down(window.ordered[own, place:n], 0.0)
+    window.tally[COUNT + own] = n - 1
+
+
+@compiled
+def _replace(ordered: Floats, old: float, new: float) -> None:
+    """One comes, one goes, of the same class: only what lies between them moves."""
+    place = _n_below(ordered, old)
+    if new > old:
+        _shift_down(ordered[place : _n_below(ordered, new)], new)
+    else:
+        _shift_up(ordered[min(_n_up_to(ordered, new), place) : place + 1], new)
+
+
+@compiled
+def _shift_up(scores: Floats, first: float) -> None:
+    """Each to the next place, the last one lost, and this one at the first."""
+    for i in range(scores.size - 1, 0, -1):
+        scores[i] = scores[i - 1]
+    scores[0] = first
+
+
+@compiled
+def _shift_down(scores: Floats, last: float) -> None:
+    """Each to the place before it, the first one lost, and this one at the last."""
+    for i in range(scores.size - 1):
         scores[i] = scores[i + 1]
-    window.tally[COUNT + own] = last
+    scores[scores.size - 1] = last

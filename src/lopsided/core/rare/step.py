@@ -31,11 +31,21 @@ from lopsided.core.features.fourier_ranker import (
     put_away,
 )
 from lopsided.core.geometry.points import Rows
-from lopsided.core.measures.drift_gate import Gate, compare, is_decided, share_of_short
+from lopsided.core.measures.drift_gate import (
+    ALERTED,
+    PATIENT,
+    Gate,
+    compare,
+    compare_young,
+    is_decided,
+    is_in_a_hurry,
+    share_of_short,
+    wants_young,
+)
 from lopsided.core.measures.mixture import Mixture, MixturePlan, mixed, note
 from lopsided.core.measures.score_keys import sigmoid
 from lopsided.core.sampling.priority import Sample, age, offer
-from lopsided.core.trees.forest import forest_score, lay_out
+from lopsided.core.trees.forest import Forest, forest_score, lay_out
 from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, sample_row
 
 BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees that are tried
@@ -45,8 +55,8 @@ SQUEEZE = 8.0
 LARGEST_SCORE = 3.0
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
-# makes young again, and restarts.
-SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS = range(8)
+# makes young again, restarts, and whether young trees are due, to be fitted or to be given up.
+SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS, YOUNG_DUE = range(9)
 # Rows of RareState.spread, by feature, since the scale was last looked at: values known, sums and sums of squares of
 # their differences from the centre.
 KNOWN, SUM, SQUARES = range(3)
@@ -76,6 +86,7 @@ class RareState(NamedTuple):
     trees: SampledForest
     recent_positives: Sample
     recent_negatives: Sample
+    young: Forest
     spread: Floats
     tally: Integers
 
@@ -185,6 +196,7 @@ def rare_run(
             or state.tally[BEAT_DUE]
             or state.tally[RESTART_DUE]
             or state.tally[SCALE_DUE]
+            or state.tally[YOUNG_DUE]
         ):
             return t + 1
     return stop
@@ -202,9 +214,14 @@ def _measure(state: RareState, plan: RarePlan, y: float, weight: float, work: Ra
             note(state.short, plan.short, y, weight, work.short)
         positives = state.ranker.tally[POSITIVES] + 1.0
         ratio = (state.ranker.tally[SEEN] + 1.0 - positives) / positives
+        has_young = state.young.size[0] > 0
+        if has_young:
+            compare_young(state.gate, y, given.blend, forest_score(state.young, work.x), ratio)
         compare(state.gate, y, given.blend, given.long, given.short, ratio)
         if is_decided(state.gate):
             state.tally[RESTART_DUE] = 1
+        elif work.x.size and (wants_young(state.gate) or (has_young and state.gate.levels[ALERTED] == 0.0)):
+            state.tally[YOUNG_DUE] = 1
 
 
 @compiled
@@ -230,9 +247,10 @@ def _sample_row(
     number = state.ranker.tally[SEEN] - 1
     sample_row(state.trees, x, y, weight, given.trees, u, number)
     if plan.forgets:
-        fade = fade_of(state.ranker.tally)
-        age(state.recent_positives, fade)
-        age(state.recent_negatives, fade)
+        if state.gate.levels[ALERTED] < PATIENT:  # later on all is kept, for those that may begin anew from it
+            fade = fade_of(state.ranker.tally)
+            age(state.recent_positives, fade)
+            age(state.recent_negatives, fade)
         offer(state.recent_positives if y > 0.0 else state.recent_negatives, x, weight, 1.0, u, number)
 
 
@@ -266,7 +284,10 @@ def _note_spread(state: RareState, rows: Rows, t: int) -> None:
 def _say_what_is_due(state: RareState, plan: RarePlan, y: float) -> None:
     ranker, tally = state.ranker, state.ranker.tally
     seen = tally[SEEN]
-    if tally[SINCE] >= max(200, min(2000, state.tally[YOUTH] // 10)) or (y > 0.0 and tally[POSITIVES] <= 20):
+    patience = max(200, min(2000, state.tally[YOUTH] // 10))
+    if plan.forgets and is_in_a_hurry(state.gate):
+        patience = min(patience, max(200, 2 * seen // tally[POSITIVES]))
+    if tally[SINCE] >= patience or (y > 0.0 and tally[POSITIVES] <= 20):
         tally[DUE] = 1
     if tally[FIXED] == 0 and tally[KEPT] == ranker.first_signs.size:
         tally[DUE] = 1

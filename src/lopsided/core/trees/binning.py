@@ -36,20 +36,17 @@ def find_edges(column: Floats, n_bins: int) -> Floats:
 
 @compiled
 def encode_column(column: Floats, edges: Floats, codes: Codes) -> None:
-    """The code of every value of a column."""
+    """The code of every value of a column; `edges` has `MOST_BINS` entries, infinite ones after those that there are.
+
+    Halving without branches: which half a value lies in cannot be foretold, and a wrong guess costs more than a step.
+    """
     for i in range(column.size):
         x = column[i]
-        if x != x:
-            codes[i] = 0
-            continue
-        low, high = 0, edges.size
-        while low < high:
-            middle = (low + high) // 2
-            if x <= edges[middle]:
-                high = middle
-            else:
-                low = middle + 1
-        codes[i] = low + 1
+        below = np.uint64(0)
+        for halving in range(8):
+            half = np.uint64(128 >> halving)
+            below += half if x > edges[below + half - np.uint64(1)] else np.uint64(0)
+        codes[i] = 0 if x != x else below + np.uint64(1)
 
 
 def binned(X: Floats, n_bins: int) -> tuple[Codes, Floats, Integers]:
@@ -57,11 +54,12 @@ def binned(X: Floats, n_bins: int) -> tuple[Codes, Floats, Integers]:
     n, width = X.shape
     codes = np.empty((n, width), dtype=np.uint8)
     edges, counts = np.zeros((width, n_bins - 1)), np.zeros(width, dtype=np.int64)
-    column_codes = np.empty(n, dtype=np.uint8)
+    column_codes, ladder = np.empty(n, dtype=np.uint8), np.empty(MOST_BINS)
     for j in range(width):
         column = np.ascontiguousarray(X[:, j])
         found = find_edges(column, n_bins)
-        encode_column(column, found, column_codes)
+        ladder[: found.size], ladder[found.size :] = found, np.inf
+        encode_column(column, ladder, column_codes)
         codes[:, j] = column_codes
         edges[j, : found.size], counts[j] = found, found.size
     return codes, edges, counts

@@ -44,30 +44,17 @@ def empty_forest(n_trees: int, n_leaves: int) -> Forest:
     )
 
 
-@compiled
 def clear_forest(forest: Forest, level: float) -> None:
     """No trees: every score is `level`."""
-    forest.levels[0] = level
-    forest.size[0] = 0
-    for t in range(forest.features.shape[0]):
-        for node in range(forest.features.shape[1]):
-            forest.features[t, node] = LEAF
-            forest.thresholds[t, node] = 0.0
-            forest.left[t, node] = 0
-            forest.values[t, node] = 0.0
+    empty = empty_forest(forest.features.shape[0], (forest.features.shape[1] + 1) // 2)
+    empty.levels[0] = level
+    copy_forest(empty, forest)
 
 
-@compiled
 def copy_forest(source: Forest, target: Forest) -> None:
     """Let one forest be what another is, in place."""
-    target.levels[0] = source.levels[0]
-    target.size[0] = source.size[0]
-    for t in range(source.features.shape[0]):
-        for node in range(source.features.shape[1]):
-            target.features[t, node] = source.features[t, node]
-            target.thresholds[t, node] = source.thresholds[t, node]
-            target.left[t, node] = source.left[t, node]
-            target.values[t, node] = source.values[t, node]
+    for own, theirs in zip(target, source, strict=True):
+        own[...] = theirs
 
 
 @compiled

@@ -2,24 +2,23 @@
 
 With g = w (p - y) and h = w p (1 - p) summed over the rows of a leaf, its value is -rate G / (H + lambda), and a split
 into a left and a right part gains G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda). The sums by
-code (`binning.py`) of the smaller part are counted, those of the larger one are what is left.
+code (`cells.py`) of the smaller part are counted, those of the larger one are what is left.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
+from lopsided.core.arithmetic.exponential import exponential
 from lopsided.core.trees.binning import Codes
+from lopsided.core.trees.cells import CELL, COUNT, CURVATURE, GRADIENT, Places, add_to_cell, subtract_cells
 from lopsided.core.trees.forest import BELOW_ALL, Forest
 
-# Numbers in a cell of the sums by code, and what is known of a leaf's best split and of the leaf.
-_GRADIENT, _CURVATURE, _COUNT = range(3)
-_CELL = 4  # one more than needed: a power of two is added at once
+# What is known of a leaf's best split: what it gains, and the sums of its left part.
 _GAIN, _LEFT_GRADIENT, _LEFT_CURVATURE, _LEFT_COUNT = range(4)
 _LEAST_GAIN = 1e-9
 
@@ -34,12 +33,24 @@ class Sampled(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """Scratch: rows by leaf, sums by leaf and code, and by leaf where its rows stand, its node, sums and best split."""
+    """Scratch: the codes once more, as they are looked up; rows by leaf; sums; and what is known of each leaf.
 
+    `columns` are the codes by feature, for parting rows; `places` say where in the sums of a leaf each code of a row
+    is, for summing them up: `firsts` is where those of a feature start. The sums of a leaf stand in its room. `lefts`
+    holds sums up to each code of one feature, `gains` what a split after it gains.
+    """
+
+    columns: Codes
+    places: Places
+    firsts: Integers
     order: npt.NDArray[np.int32]
     moved: npt.NDArray[np.int32]
-    slopes: Floats
+    gradients: Floats
+    curvatures: Floats
     sums: Floats
+    lefts: Floats
+    gains: Floats
+    rooms: Integers
     starts: Integers
     stops: Integers
     nodes: Integers
@@ -58,17 +69,27 @@ class TreePlan(NamedTuple):
     rate: float
 
 
-def empty_growth(n_rows: int, n_features: int, n_codes: int, n_leaves: int) -> Growth:
-    """Scratch for a sample of this shape."""
+def empty_growth(codes: Codes, n_edges: Integers, n_leaves: int) -> Growth:
+    """Scratch for a sample with these codes, whose features have so many edges each."""
+    n_rows, n_codes = len(codes), n_edges + 2
+    firsts = np.cumsum(n_codes) - n_codes
+    most = int(n_codes.max(initial=0))
 
     def by_leaf() -> Integers:
         return np.zeros(n_leaves, dtype=np.int64)
 
     return Growth(
+        columns=np.ascontiguousarray(codes.T),
+        places=np.add(codes, firsts, dtype=np.uint32, casting="unsafe"),
+        firsts=firsts,
         order=np.zeros(n_rows, dtype=np.int32),
         moved=np.zeros(n_rows, dtype=np.int32),
-        slopes=np.zeros((n_rows, 2)),
-        sums=np.zeros((n_leaves, n_features * n_codes, _CELL)),
+        gradients=np.zeros(n_rows),
+        curvatures=np.zeros(n_rows),
+        sums=np.zeros((n_leaves, int(n_codes.sum()) * CELL)),
+        lefts=np.zeros((3, most)),
+        gains=np.zeros(most),
+        rooms=by_leaf(),
         starts=by_leaf(),
         stops=by_leaf(),
         nodes=by_leaf(),
@@ -83,8 +104,7 @@ def empty_growth(n_rows: int, n_features: int, n_codes: int, n_leaves: int) -> G
 def grow_tree(sampled: Sampled, edges: Floats, n_edges: Integers, plan: TreePlan, work: Growth, forest: Forest) -> None:
     """Fit the next tree of the forest to the sample, and move the scores of its rows."""
     tree = forest.size[0]
-    n_codes = work.sums.shape[1] // n_edges.size
-    leaves = _root(sampled, n_codes, n_edges, plan, work)
+    leaves = _root(sampled, n_edges, plan, work)
     forest.values[tree, 0] = _value(work, 0, plan)
     nodes = 1
     while leaves < plan.n_leaves:
@@ -98,14 +118,14 @@ def grow_tree(sampled: Sampled, edges: Floats, n_edges: Integers, plan: TreePlan
         forest.thresholds[tree, node] = edges[feature, code - 1] if code > 0 else BELOW_ALL
         other = leaves
         leaves += 1
-        _part(sampled.codes, feature, code, work, leaf, other)
+        _part(work, feature, code, leaf, other)
         work.nodes[leaf], work.nodes[other] = nodes, nodes + 1
         forest.values[tree, nodes], forest.values[tree, nodes + 1] = _value(work, leaf, plan), _value(work, other, plan)
         nodes += 2
         if leaves < plan.n_leaves:  # nobody will ask for splits of the last two
-            _share_sums(sampled.codes, n_codes, work, leaf, other)
-            _find_split(work, n_codes, n_edges, plan, leaf)
-            _find_split(work, n_codes, n_edges, plan, other)
+            _share_sums(work, leaf, other)
+            _find_split(work, n_edges, plan, leaf)
+            _find_split(work, n_edges, plan, other)
     for leaf in range(leaves):
         value = forest.values[tree, work.nodes[leaf]]
         for place in range(work.starts[leaf], work.stops[leaf]):
@@ -114,28 +134,29 @@ def grow_tree(sampled: Sampled, edges: Floats, n_edges: Integers, plan: TreePlan
 
 
 @compiled
-def _root(sampled: Sampled, n_codes: int, n_edges: Integers, plan: TreePlan, work: Growth) -> int:
+def _root(sampled: Sampled, n_edges: Integers, plan: TreePlan, work: Growth) -> int:
     """All rows in one leaf, with their slopes; returns 1, the number of leaves."""
-    gradients = curvatures = 0.0
-    for i in range(sampled.scores.size):
-        p = 1.0 / (1.0 + math.exp(-sampled.scores[i]))
-        work.slopes[i, _GRADIENT] = sampled.weights[i] * (p - sampled.labels[i])
-        work.slopes[i, _CURVATURE] = sampled.weights[i] * p * (1.0 - p)
+    scores, labels, weights = sampled.scores, sampled.labels, sampled.weights
+    gradients, curvatures, gradient, curvature = work.gradients, work.curvatures, 0.0, 0.0
+    for i in range(scores.size):
+        p = 1.0 / (1.0 + exponential(-scores[i]))
+        gradients[i], curvatures[i] = weights[i] * (p - labels[i]), weights[i] * p * (1.0 - p)
+    for i in range(scores.size):
+        gradient += gradients[i]
+        curvature += curvatures[i]
+    for i in range(work.order.size):
         work.order[i] = i
-    for i in range(sampled.scores.size):
-        gradients += work.slopes[i, _GRADIENT]
-        curvatures += work.slopes[i, _CURVATURE]
-    work.starts[0], work.stops[0], work.nodes[0] = 0, sampled.scores.size, 0
-    work.totals[0, _GRADIENT], work.totals[0, _CURVATURE] = gradients, curvatures
-    work.totals[0, _COUNT] = sampled.scores.size
-    _sum_up(sampled.codes, n_codes, work, 0)
-    _find_split(work, n_codes, n_edges, plan, 0)
+    work.starts[0], work.stops[0], work.nodes[0], work.rooms[0] = 0, scores.size, 0, 0
+    work.totals[0, GRADIENT], work.totals[0, CURVATURE] = gradient, curvature
+    work.totals[0, COUNT] = scores.size
+    _sum_up(work, 0)
+    _find_split(work, n_edges, plan, 0)
     return 1
 
 
 @compiled
 def _value(work: Growth, leaf: int, plan: TreePlan) -> float:
-    return -plan.rate * work.totals[leaf, _GRADIENT] / (work.totals[leaf, _CURVATURE] + plan.ridge)
+    return -plan.rate * work.totals[leaf, GRADIENT] / (work.totals[leaf, CURVATURE] + plan.ridge)
 
 
 @compiled
@@ -149,21 +170,22 @@ def _most_gained(work: Growth, leaves: int) -> int:
 
 
 @compiled
-def _part(codes: Codes, feature: int, code: int, work: Growth, leaf: int, other: int) -> None:
+def _part(work: Growth, feature: int, code: int, leaf: int, other: int) -> None:
     """Rows of a leaf up to the code stay, in their order; the others become another leaf."""
-    order, moved = work.order, work.moved
-    place, n_moved = work.starts[leaf], 0
-    for at in range(work.starts[leaf], work.stops[leaf]):
-        i = order[at]
-        if codes[i, feature] <= code:
-            order[place] = i
-            place += 1
-        else:
-            moved[n_moved] = i
-            n_moved += 1
-    for at in range(n_moved):
-        order[place + at] = moved[at]
-    work.starts[other], work.stops[other], work.stops[leaf] = place, work.stops[leaf], place
+    start, stop = work.starts[leaf], work.stops[leaf]
+    own, moved, column = work.order[start:stop], work.moved, work.columns[feature]
+    n_kept = n_moved = 0
+    for at in range(own.size):
+        # Written to both, and one of them counted: no branch that would be guessed wrongly half of the time.
+        i = own[at]
+        own[n_kept], moved[n_moved] = i, i
+        stays = 1 if column[i] <= code else 0
+        n_kept += stays
+        n_moved += 1 - stays
+    rest = own[n_kept:]
+    for at in range(rest.size):
+        rest[at] = moved[at]
+    work.starts[other], work.stops[other], work.stops[leaf] = start + n_kept, stop, start + n_kept
     best = work.best[leaf]
     for part in range(3):
         work.totals[other, part] = work.totals[leaf, part] - best[_LEFT_GRADIENT + part]
@@ -171,72 +193,70 @@ def _part(codes: Codes, feature: int, code: int, work: Growth, leaf: int, other:
 
 
 @compiled
-def _share_sums(codes: Codes, n_codes: int, work: Growth, leaf: int, other: int) -> None:
-    """The sums of two leaves that were one, whose sums stand at `leaf`: the smaller one's are counted."""
-    left, right = work.sums[leaf], work.sums[other]
-    if work.totals[leaf, _COUNT] <= work.totals[other, _COUNT]:
-        for c in range(left.shape[0]):
-            for part in range(_CELL):
-                right[c, part] = left[c, part]
-        _sum_up(codes, n_codes, work, leaf)
-        for c in range(left.shape[0]):
-            for part in range(_CELL):
-                right[c, part] -= left[c, part]
-    else:
-        _sum_up(codes, n_codes, work, other)
-        for c in range(left.shape[0]):
-            for part in range(_CELL):
-                left[c, part] -= right[c, part]
+def _share_sums(work: Growth, leaf: int, other: int) -> None:
+    """The sums of two leaves that were one: those of the smaller one are counted, the larger one keeps the room."""
+    room = work.rooms[leaf]
+    smaller, larger = (leaf, other) if work.totals[leaf, COUNT] <= work.totals[other, COUNT] else (other, leaf)
+    work.rooms[smaller], work.rooms[larger] = other, room  # as many rooms as leaves are taken
+    _sum_up(work, smaller)
+    subtract_cells(work.sums[room], work.sums[other])
 
 
 @compiled
-def _sum_up(codes: Codes, n_codes: int, work: Growth, leaf: int) -> None:
+def _sum_up(work: Growth, leaf: int) -> None:
     """Slopes and number of the rows of a leaf, by feature and code."""
-    sums = work.sums[leaf]
-    for c in range(sums.shape[0]):
-        for part in range(_CELL):
-            sums[c, part] = 0.0
-    width = codes.shape[1]
-    for place in range(work.starts[leaf], work.stops[leaf]):
-        i = work.order[place]
-        gradient, curvature = work.slopes[i, _GRADIENT], work.slopes[i, _CURVATURE]
-        first = np.uint64(0)
-        row = codes[i]
+    sums, places = work.sums[work.rooms[leaf]], work.places
+    for c in range(sums.size):
+        sums[c] = 0.0
+    width = places.shape[1]
+    for at in range(work.starts[leaf], work.stops[leaf]):
+        i = work.order[at]
+        gradient, curvature, row = work.gradients[i], work.curvatures[i], places[i]
         for j in range(width):
-            cell = sums[first + np.uint64(row[j])]
-            first += np.uint64(n_codes)
-            cell[0] += gradient
-            cell[1] += curvature
-            cell[2] += 1.0
-            cell[3] += 0.0
+            add_to_cell(sums, row[j], gradient, curvature)  # type: ignore[call-arg]
 
 
 @compiled
-def _find_split(work: Growth, n_codes: int, n_edges: Integers, plan: TreePlan, leaf: int) -> None:
+def _find_split(work: Growth, n_edges: Integers, plan: TreePlan, leaf: int) -> None:
     """The split of a leaf that gains most, the first of several; a gain of 0 says that there is none."""
-    best, sums = work.best[leaf], work.sums[leaf]
-    gradients, curvatures = work.totals[leaf, _GRADIENT], work.totals[leaf, _CURVATURE]
-    count = work.totals[leaf, _COUNT]
-    whole = gradients * gradients / (curvatures + plan.ridge)
+    best, sums = work.best[leaf], work.sums[work.rooms[leaf]]
     best[_GAIN] = 0.0
-    if count < 2 * plan.least_rows:
+    if work.totals[leaf, COUNT] < 2 * plan.least_rows:
         return
+    lefts = work.lefts
     for j in range(n_edges.size):
-        g = h = n = 0.0
-        first = j * n_codes
-        for code in range(n_edges[j] + 1):
-            cell = sums[first + code]
-            if cell[_COUNT] == 0.0:
-                continue
-            g += cell[_GRADIENT]
-            h += cell[_CURVATURE]
-            n += cell[_COUNT]
-            if n < plan.least_rows:
-                continue
-            if count - n < plan.least_rows:
-                break
-            rest = gradients - g
-            gain = g * g / (h + plan.ridge) + rest * rest / (curvatures - h + plan.ridge) - whole
-            if gain > best[_GAIN]:
-                best[_GAIN], best[_LEFT_GRADIENT], best[_LEFT_CURVATURE], best[_LEFT_COUNT] = gain, g, h, n
+        first, n_codes = CELL * work.firsts[j], n_edges[j] + 1
+        gains = work.gains[:n_codes]
+        _fill_lefts(sums[first : first + CELL * n_codes], lefts)
+        _fill_gains(lefts, work.totals[leaf], plan, gains)
+        for code in range(gains.size):
+            if gains[code] > best[_GAIN]:
+                best[_GAIN] = gains[code]
+                for part in range(3):
+                    best[_LEFT_GRADIENT + part] = lefts[part, code]
                 work.split_feature[leaf], work.split_code[leaf] = j, code
+
+
+@compiled
+def _fill_lefts(own: Floats, lefts: Floats) -> None:
+    """The sums of one feature up to each of its codes."""
+    g = h = n = 0.0
+    for code in range(own.size // CELL):
+        g += own[CELL * code + GRADIENT]
+        h += own[CELL * code + CURVATURE]
+        n += own[CELL * code + COUNT]
+        lefts[GRADIENT, code], lefts[CURVATURE, code], lefts[COUNT, code] = g, h, n
+
+
+@compiled
+def _fill_gains(lefts: Floats, totals: Floats, plan: TreePlan, gains: Floats) -> None:
+    """What a split after each code gains; 0 where it leaves too few rows on one side."""
+    gradients, curvatures, count = totals[GRADIENT], totals[CURVATURE], totals[COUNT]
+    ridge, least = plan.ridge, float(plan.least_rows)
+    whole = gradients * gradients / (curvatures + ridge)
+    left_g, left_h, left_n = lefts[GRADIENT], lefts[CURVATURE], lefts[COUNT]
+    for code in range(gains.size):
+        g, h, n = left_g[code], left_h[code], left_n[code]
+        rest = gradients - g
+        gain = g * g / (h + ridge) + rest * rest / (curvatures - h + ridge) - whole
+        gains[code] = gain if (n >= least) & (count - n >= least) else 0.0

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.cutting import cut_at_share
+from lopsided.estimators.base.cutting import cut_at_recent_share
 from lopsided.estimators.base.locking import Locked
 from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
@@ -113,9 +113,25 @@ class Answering(Locked):
         rows = self._recent.rows
         if not len(rows):  # too wide to be kept, or not in the file: progressive scores are the next best
             return self._memory.threshold(rule)
-        found = cut_at_share(self._score(validation.as_rows(rows)), float(rule.removeprefix("rate:")))
+        scores = self._score(validation.as_rows(rows))
+        if self._recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
+            scores = scores - self._own_parts(self._recent.numbers)
+        by_age = np.argsort(self._recent.numbers)
+        found = cut_at_recent_share(scores[by_age], float(rule.removeprefix("rate:")))
         self._rate_cut = offered, rule, found
         return found
+
+    def _own_parts(self, numbers: Integers) -> Floats | float:
+        """How much of their present scores rows owe to having been learned themselves, which new rows have not.
+
+        `numbers` are counted from 1 over the rows learned. Little enough to be nothing for most learners.
+        """
+        return 0.0
+
+    @property
+    def has_rows_for_rate_(self) -> bool:
+        """Whether there are rows by which a share of alerts is found: if `threshold` was "rate:SHARE" on their way."""
+        return self._started and bool(len(self._recent.rows))
 
     def _threshold_for_one(self) -> float:
         """`threshold_` for single examples: scoring the latest rows for each of them would cost more than they do."""

@@ -195,7 +195,8 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         self._uniforms = UniformStream(np.random.default_rng(self.random_state))
         self._begun_with = {name: _kept(value) for name, value in self.get_params(deep=False).items()}
         self._set_labels(labels)
-        self._memory, self._recent, self._rate_cut = ScoreMemory(), RecentRows(self.n_features_in_), None
+        self._memory, self._rate_cut = ScoreMemory(), None
+        self._recent = RecentRows(self.n_features_in_, is_on=_is_rate(self._threshold_rule()))
         self._has_warned = False
         self._may_be_wrong_way_round = not labels.is_told
         self._start(self.n_features_in_)
@@ -217,7 +218,8 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
             X, signs, weights = X[heavy], signs[heavy], weights[heavy]
             answered = None if answered is None else answered[heavy]
         rows = validation.as_rows(X)
-        self._recent.offer(rows)
+        if self._recent.is_on:
+            self._recent.offer(rows)
         scores = self._learn(rows, signs, weights, every_score=every_score)
         self._memory.remember(signs, scores if answered is None else answered)
         self._warn_of_divergence()
@@ -256,6 +258,13 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
             )
 
     # ---------------------------------------------------------------- before and after
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; a share of alerts that is asked for now goes by the rows learned from now on."""
+        super().set_params(**params)
+        if self._started and _is_rate(self._threshold_rule()):
+            self._recent.is_on = True
+        return self
 
     def check_parameters(self) -> None:
         """Refuse parameters that cannot be, with a sentence; `fit` and the first rows do so too."""

@@ -11,6 +11,7 @@ Flags = npt.NDArray[np.bool_]
 
 # A ranker that is no better than chance has its best F1 where everything is flagged: of use to nobody.
 _MOST_FLAGGED_A_POSITIVE = 5.0
+_FEWEST_OF_LATE = 512  # scores
 _HARDLY_MORE = 1 + 1e-12  # sums of masses are not exact
 
 
@@ -20,6 +21,19 @@ def cut_at_share(scores: Floats, share: float, mass: Floats | None = None) -> fl
     levels, flagged = _levels(scores, mass)
     allowed = share * flagged[-1] * _HARDLY_MORE
     return _below(levels, int(np.searchsorted(flagged, allowed, side="right")) - 1)
+
+
+def cut_at_recent_share(scores: Floats, share: float) -> float:
+    """The same for scores from old to new, of which the older half is left out as long as it is clearly different."""
+    while True:
+        cut = cut_at_share(scores, share)
+        half = scores.size // 2
+        above = float(np.mean(scores > cut))
+        moved = float(np.mean(scores[half:] > cut) - np.mean(scores[:half] > cut))
+        # By four standard deviations of the difference of two shares.
+        if half < _FEWEST_OF_LATE or moved * moved <= 16.0 * above * (1.0 - above) * 4.0 / scores.size:
+            return cut
+        scores = scores[half:]
 
 
 def best_cut(scores: Floats, is_positive: Flags, mass: Floats, measure: str) -> float:

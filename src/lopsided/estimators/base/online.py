@@ -146,7 +146,8 @@ class OnlineClassifier(Classifier):
                 self._set_labels(labels)
             if skipped:
                 return self
-            self._recent.offer_one(self._one_x)
+            if self._recent.is_on:
+                self._recent.offer_one(self._one_x)
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
@@ -184,7 +185,9 @@ class OnlineClassifier(Classifier):
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
 
-    def take_turns(self, X: Any, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> Self:
+    def take_turns(
+        self, X: Any, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats | None = None
+    ) -> Self:
         """Learn some rows and score others, in the order given: `learn_one` and `raw_score_one` in turn, checked once.
 
         Parameters
@@ -192,42 +195,49 @@ class OnlineClassifier(Classifier):
         X : array or CSR rows, one for each turn
         turns : +1 or -1, to learn the row as of the rare or the other class; or NaN, to score it
         scores : where scores are written; those of rows to be learned are what was answered when they came
-        places : where in `scores` that of each row stands.
+        places : where in `scores` that of each row stands
+        weights : of the rows to be learned, above 0; None: 1 each.
         """
         with self._alone:
             self._check_started()
+            weights = np.ones(turns.size) if weights is None else validation.checked_weights(weights, turns.size)
             rows, learned = self._rows_of(X), ~np.isnan(turns)
-            self._recent.offer(rows, np.flatnonzero(learned))
+            if self._recent.is_on:
+                self._recent.offer(rows, np.flatnonzero(learned))
             take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
-            take(rows, turns, scores, places)
+            take(rows, turns, scores, places, weights)
             self._memory.remember(turns[learned], scores[places[learned]])
             self._warn_of_divergence()
             if self._may_be_wrong_way_round:
                 self._warn_of_common_class()
         return self
 
-    def _take_dense_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
+    def _take_dense_turns(
+        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
+    ) -> None:
         # Bound to names, for this loop is all that many a stream spends its time in.
         one, learn, score = self._one_x, self._learn_one, self._score_one
         found: list[float] = []
         note = found.append
-        for x, sign in zip(rows.dense, turns.tolist(), strict=True):
+        for x, sign, weight in zip(rows.dense, turns.tolist(), weights.tolist(), strict=True):
             one[:] = x
             if sign == sign:
-                learn(sign)
+                learn(sign, weight)
             else:
                 note(score())
         scores[places[np.isnan(turns)]] = found
 
-    def _take_sparse_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
-        starts, every, one_sign, weight = rows.starts.tolist(), self._scores_every_row, np.ones(1), np.ones(1)
+    def _take_sparse_turns(
+        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
+    ) -> None:
+        starts, every, one_sign = rows.starts.tolist(), self._scores_every_row, np.ones(1)
         for t, (sign, place) in enumerate(zip(turns.tolist(), places.tolist(), strict=True)):
             entries = slice(starts[t], starts[t + 1])
             span = np.array([0, starts[t + 1] - starts[t]])
             row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
             if sign == sign:
                 one_sign[0] = sign
-                self._learn(row, one_sign, weight, every_score=every)
+                self._learn(row, one_sign, weights[t : t + 1], every_score=every)
             else:
                 scores[place] = self._score(row)[0]
 

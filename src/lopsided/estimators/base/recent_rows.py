@@ -2,7 +2,8 @@
 
 A share of alerts is a quantile of the scores that the *present* model gives. Progressive scores are those of many
 models, each a little different, and their quantile may be far off: a perceptron's scores move with every step. So a
-bounded sample of raw rows is kept, and scored anew when a threshold is asked for.
+bounded sample of raw rows is kept, and scored anew when a threshold is asked for. Only a share of alerts needs
+them: with any other rule nothing is kept.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
 
-MOST_ROWS = 4096  # by which a share of 5 % is off by 7 % of itself
-MOST_VALUES = 1 << 18  # 2 MB; rows that are wide are fewer
+MOST_ROWS = 8192  # by which a share of 5 % is off by 5 % of itself
+MOST_VALUES = 1 << 19  # 4 MB; rows that are wide are fewer
 WIDEST = 4096  # features; of wider rows none are kept
 _ALL_OF_THE_FIRST = 8192  # rows; of those after them every second is kept, which costs less and looks back further
 _EVERY = 2
@@ -26,7 +27,8 @@ _EVERY = 2
 class RecentRows:
     """A ring of rows: all of the first, later every second. Which ones depends on their number in the stream alone."""
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_features: int, *, is_on: bool = True) -> None:
+        self.is_on = is_on  # whoever offers rows looks first
         self.capacity = min(MOST_ROWS, MOST_VALUES // n_features) if n_features <= WIDEST else 0
         self.n_features = n_features
         self.offered = 0
@@ -41,6 +43,16 @@ class RecentRows:
     def rows(self) -> Floats:
         """The rows that are there, in no order that means anything."""
         return self._ring[: min(self.kept, self.capacity)]
+
+    @property
+    def numbers(self) -> Integers:
+        """Which row each of them is, counted from 1 over all that were offered."""
+        first = max(self.kept - self.capacity, 0)
+        places = np.arange(first, self.kept)
+        numbers = np.empty(places.size, dtype=np.int64)
+        beyond = np.maximum(places - _ALL_OF_THE_FIRST, 0)
+        numbers[places % max(self.capacity, 1)] = 1 + places + beyond * (_EVERY - 1)
+        return numbers
 
     def offer_one(self, x: Floats) -> None:
         """Keep one row, if it is its turn; called before it is learned, for learning may fill its gaps in place."""
@@ -77,7 +89,12 @@ class RecentRows:
     # ---------------------------------------------------------------- keeping
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """As arrays; bits instead of numbers, because gaps are NaN, which no other array of a model may hold."""
+        """As arrays, if rows are kept.
+
+        Bits instead of numbers, because gaps are NaN, which no other array of a model may hold.
+        """
+        if not self.is_on:
+            return {}
         return {
             "recent.rows": self.rows.copy().view(np.int64),
             "recent.offered": np.array([self.offered], dtype=np.int64),

@@ -10,11 +10,11 @@ from lopsided.estimators.entry import Entry
 
 if TYPE_CHECKING:
     from lopsided.estimators.compose.expert_pool import ExpertPool as ExpertPool
+    from lopsided.estimators.compose.file_pipeline import SparsePipeline as SparsePipeline
     from lopsided.estimators.compose.history import KeyedHistory as KeyedHistory
     from lopsided.estimators.compose.history_pipeline import HistoryPipeline as HistoryPipeline
     from lopsided.estimators.compose.pipeline import StreamPipeline as StreamPipeline
     from lopsided.estimators.compose.scaler import OnlineScaler as OnlineScaler
-    from lopsided.estimators.compose.table_pipeline import SparsePipeline as SparsePipeline
     from lopsided.estimators.compose.table_pipeline import TablePipeline as TablePipeline
 
 
@@ -74,7 +74,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     _entry(
         "SparsePipeline",
-        "table_pipeline",
+        "file_pipeline",
         {"learner": trial_parts.perceptron},
         {"scaler": trial_parts.zero_keeping_scaler, "learner": trial_parts.small_koil, "first_index": 0},
         sparse=_takes_csr,

@@ -37,9 +37,11 @@ class CellsAsTheyCame(StreamPipeline):
         finally:
             self._one_batch = None
 
-    def _take_dense_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
+    def _take_dense_turns(
+        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
+    ) -> None:
         self._one_cells = None  # such rows are encoded
-        super()._take_dense_turns(rows, turns, scores, places)
+        super()._take_dense_turns(rows, turns, scores, places, weights)
 
     def _no_rows(self) -> RememberedRows:
         return RememberedCells(self.schema_)

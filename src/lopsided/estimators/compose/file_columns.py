@@ -13,7 +13,8 @@ from lopsided.encoding import Column, EncodedRows, Schema, TableEncoder
 from lopsided.encoding.forms import by_column
 from lopsided.encoding.inference import Guess, guess_of
 from lopsided.encoding.schema import FLAG, KEY, NUMBER
-from lopsided.estimators.compose.table_pipeline import SparsePipeline, TablePipeline
+from lopsided.estimators.compose.file_pipeline import SparsePipeline
+from lopsided.estimators.compose.table_pipeline import TablePipeline
 from lopsided.streams import StreamError
 from lopsided.streams.cells import is_missing
 from lopsided.streams.errors import shown_columns

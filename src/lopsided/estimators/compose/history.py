@@ -113,7 +113,7 @@ class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
     >>> before = history.transform(row)[0, risk]
     >>> after = history.learn_labels(tokens[2:], [1]).transform(row)[0, risk]
     >>> round(float(before), 3), round(float(after), 3)
-    (1.0, 12.0)
+    (0.0, 2.485)
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = HISTORY_CONSTRAINTS

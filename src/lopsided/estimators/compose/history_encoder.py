@@ -7,7 +7,8 @@ until the row has been observed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,12 @@ class HistoryEncoder(TableEncoder):
         super().row(cells_by_name, result)
         self._write([cells_by_name], result[None])
 
+    def from_mappings(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
+        """Rows that have not been observed."""
+        result = super().from_mappings(rows)
+        self._write(rows, result)
+        return result
+
     def _write(self, table: Any, result: Floats) -> None:
         rows = KeyedRows.of(table, self.keys, self.time, None if self.value is None else str(self.value))
         first = self.n_encoded + len(self.keys)
@@ -86,6 +93,29 @@ class HistoryEncoder(TableEncoder):
         """Rows have been observed: their features, and when they happened."""
         matrix[rows, self.first_feature :] = features
         matrix[rows, self.n_encoded + len(self.keys)] = moments
+
+    def all_places(self) -> dict[str, list[int]]:
+        """Which numbers of a row are made of each column, of each key and of each pair of keys.
+
+        What a history says of the amount and of the time goes with these columns, if they are learned from.
+        """
+        places = self.places()
+        first = self.n_encoded + len(self.keys)
+        whose = {f"{key}.": key for key in self.keys} | {f"{key} is missing": key for key in self.keys}
+        whose |= {f"{one}+{other}.": f"{one}+{other}" for one, other in combinations(self.keys, 2)}
+        whose |= {f"{self.time}.": self.time} | ({} if self.value is None else {str(self.value): str(self.value)})
+        apart = {key: [place] for place, key in enumerate(self.keys, start=self.n_encoded)}
+        apart |= {self.time: [first], str(self.value): [first + 1]}
+        for place, name in enumerate(self.history_names, start=self.first_feature):
+            owner = next(owner for start, owner in whose.items() if name.startswith(start))
+            places.setdefault(owner, []).append(place)
+        return {name: [*own, *apart.get(name, [])] for name, own in places.items()}
+
+    def learned_place(self, place: int) -> int | None:
+        """Which feature of the learner a number of a row is; None for what only the history reads."""
+        if place < self.n_encoded:
+            return place
+        return place - self.first_feature + self.n_encoded if place >= self.first_feature else None
 
     def checked_rows(self, rows: npt.NDArray[Any]) -> Floats:
         """Rows as `matrix` makes them, made by somebody."""

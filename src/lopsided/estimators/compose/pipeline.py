@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from lopsided.constraints import ParameterError
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
@@ -200,6 +200,9 @@ class StreamPipeline(OnlineClassifier):
 
     def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
         return self.learner_._kept_numbers()
+
+    def _own_parts(self, numbers: Integers) -> Floats | float:
+        return self.learner_._own_parts(numbers)
 
     def _leave_rows_to_another(self) -> None:
         if self._started:

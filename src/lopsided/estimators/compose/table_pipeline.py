@@ -1,131 +1,31 @@
-"""Models that take what files hold: an encoder, a scaler and a learner that learn together, row by row."""
+"""Models that take what files hold: an encoder, a history of keys, a scaler and a learner that learn together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, ClassVar, Self
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import NotFittedError
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
-from lopsided.constraints import ParameterError
-from lopsided.core.arithmetic.compiled import Floats, bound
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.online import OnlineClassifier
-from lopsided.estimators.compose.cells_as_they_came import CellsAsTheyCame
-from lopsided.estimators.compose.first_rows import checked_array, first_schema, is_array, named_columns
-from lopsided.estimators.compose.pipeline import StreamPipeline
-from lopsided.estimators.compose.scaler import OnlineScaler
-from lopsided.estimators.default_learner import default_learner
-from lopsided.estimators.kernel.koil import KOIL
-from lopsided.estimators.state.arrays import in_range, taken
-
-NO_SCALER = "none"
+from lopsided.estimators.compose.history import KeyedHistory
+from lopsided.estimators.compose.history_columns import tokens_of
+from lopsided.estimators.compose.history_encoder import HistoryEncoder
+from lopsided.estimators.compose.plain_table import PlainTable
 
 
-class _FilePipeline(StreamPipeline):
-    """A pipeline that may go without its scaler, because a command line must be able to say so."""
-
-    _scales: bool  # whether the model does, whatever became of the parameter since it began
-
-    @property
-    def _is_to_scale(self) -> bool:
-        return not isinstance(self.scaler, str)
-
-    def _given_scaler(self) -> OnlineScaler:
-        return super()._given_scaler() if self._is_to_scale else OnlineScaler()
-
-    def _start(self, n_features: int) -> None:
-        super()._start(n_features)
-        self._scales = self._is_to_scale
-
-    def _check_parameters(self) -> None:
-        if not self._is_to_scale and self.scaler != NO_SCALER:
-            raise ParameterError(
-                f"The 'scaler' parameter of {type(self).__name__} must be an OnlineScaler or 'none'. "
-                f"Got {self.scaler!r} instead."
-            )
-        super()._check_parameters()
-
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
-        return super()._prepared(rows, learn=learn) if self._scales else rows
-
-    def _pass_one_on(self, *, learn: bool) -> None:
-        if self._scales:
-            super()._pass_one_on(learn=learn)
-        else:
-            self.learner_._one_x[:] = self._one_x
-
-    @property
-    def scale_kind(self) -> str:
-        """How numbers are scaled: "standard", "minmax" or "none"."""
-        is_scaled = self._scales if self._started else self._is_to_scale
-        return super().scale_kind if is_scaled else NO_SCALER
-
-    @property
-    def typical_row_(self) -> Floats:
-        """The row that others are explained against: every feature at its mean, where that is known."""
-        self._check_started()
-        return super().typical_row_ if self._scales else self.learner_.typical_row_
-
-    def _unscaled(self, rows: Floats) -> Floats:
-        return super()._unscaled(rows) if self._scales else rows.copy()
-
-    def _affine(self) -> tuple[Floats, Floats]:
-        n_features = self.n_features_in_
-        return super()._affine() if self._scales else (np.zeros(n_features), np.ones(n_features))
+def _keeps_a_history(model: TablePipeline) -> bool:
+    return model._given_history() is not None
 
 
-def _mapping(row: Any) -> Any:
-    """One row of a data frame as a mapping."""
-    return row.to_dict() if hasattr(row, "to_dict") else row
-
-
-class SparsePipeline(_FilePipeline):
-    """Sparse rows with numbered features, as LIBSVM files have them: what `lopsided learn` saves for such files.
-
-    Parameters
-    ----------
-    first_index : 0 or 1, default=1
-        The number of the first feature in the files.
-    scaler : OnlineScaler or "none", default="none"
-        Scales every row; it must keep zeros (center=False). "none" leaves values as they are.
-    learner : learner or None, default=None
-        Any learner of this package. None is KOIL(). Its threshold, pos_label, shuffle and random_state hold for the
-        pipeline.
-    """
-
-    def __init__(self, first_index: int = 1, scaler: Any = NO_SCALER, learner: Any = None) -> None:
-        self.first_index = first_index
-        self.scaler = scaler
-        self.learner = learner
-
-    def _check_parameters(self) -> None:
-        if self.first_index not in (0, 1):
-            raise ParameterError(
-                f"The 'first_index' parameter of SparsePipeline must be 0 or 1. Got {self.first_index!r} instead."
-            )
-        super()._check_parameters()
-
-    def _check_features(self, X: Any) -> None:
-        if self._is_to_scale:
-            super()._check_features(X)
-
-    def _unscaled(self, rows: Floats) -> Floats:
-        return np.where(rows != 0.0, super()._unscaled(rows), 0.0)  # what is 0 has been 0, whatever its scale
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._is_to_scale or tags.input_tags.sparse
-        return tags
-
-
-class TablePipeline(CellsAsTheyCame, _FilePipeline):
+class TablePipeline(PlainTable):
     """Encodes the columns of a table, scales its numbers, and learns: what `lopsided learn` saves.
 
     Use it for tables with words, dates and missing values; for a matrix of numbers `StreamPipeline` does the same. A
@@ -140,10 +40,18 @@ class TablePipeline(CellsAsTheyCame, _FilePipeline):
     was found. A first batch of some hundred rows tells more than a single one: from there on, and with a schema from
     the start, a batch equals the loop of its rows.
 
+    With a schema that names keys (`infer_schema(rows, keys=["card"], time="when", value="amount")`) each row also gets
+    the features of a `KeyedHistory`: what its keys did before it. Where labels are there at once, rows are read,
+    remembered and learned one after the other. Where they come late, as in `lopsided.late.LateLearner`, a row is
+    observed when it comes (`arrived`): its features are those of that moment and wait with it, and its label counts
+    for its keys when it is learned. That costs about a microsecond more for each key of a row, and what the learner
+    needs for the features.
+
     Parameters
     ----------
     schema : Schema or None, default=None
-        What the columns are, as `lopsided.encoding.infer_schema` finds it. None finds it in the first rows.
+        What the columns are, as `lopsided.encoding.infer_schema` finds it. None finds it in the first rows, without
+        keys.
     scaler : OnlineScaler or "none" or None, default=None
         Scales the numbers of every row. None is OnlineScaler(), "none" leaves numbers as they are.
     learner : learner or None, default=None
@@ -156,6 +64,8 @@ class TablePipeline(CellsAsTheyCame, _FilePipeline):
         What the columns are: as given, or as found in the first rows.
     schema_notes_ : list of str
         The same in words, one line for each column or run of columns, with the reason for each that is ignored.
+    history_ : KeyedHistory
+        The history as it stands, if the schema names keys.
 
     Examples
     --------
@@ -170,230 +80,243 @@ class TablePipeline(CellsAsTheyCame, _FilePipeline):
     True
     """
 
-    _shape: ClassVar[tuple[str, ...]] = (*StreamPipeline._shape, "_found", "_n_columns")
-    _found: Schema | None = None  # in the first rows
-    _n_columns: int | None = None  # of the arrays that it began with, if it did
-    _default: OnlineClassifier | None = None  # what None was for 'learner' when it began
+    _made_history: tuple[Schema, KeyedHistory | None] | None = None  # as the schema has it
 
-    def __init__(self, schema: Schema | None = None, scaler: Any = None, learner: Any = None) -> None:
-        self.schema = schema
-        self.scaler = scaler
-        self.learner = learner
-
-    def _check_parameters(self) -> None:
-        if not (self.schema is None or isinstance(self.schema, Schema)):
-            raise ParameterError(
-                "The 'schema' parameter of TablePipeline must be a Schema, or None to find it in the first rows. "
-                f"Got {self.schema!r} instead."
-            )
-        super()._check_parameters()
-
-    def _default_learner(self) -> OnlineClassifier:
-        return default_learner() if self._default is None else self._default
-
-    @property
-    def schema_(self) -> Schema:
-        """What the columns are: as given, or as found in the first rows."""
+    def _given_history(self) -> KeyedHistory | None:
+        """The history that is to be kept; None if no column is a key."""
         schema = self.schema if self._found is None else self._found
         if schema is None:
-            raise NotFittedError("This TablePipeline has no schema yet: 'fit' and the other ways to learn find one.")
-        return schema
-
-    @property
-    def schema_notes_(self) -> list[str]:
-        """What the columns are, in words."""
-        return str(self.schema_).splitlines()
-
-    def find_schema(self, X: Any) -> Self:
-        """Find the schema in these rows, if none was given and nothing has been learned; none of them is learned.
-
-        For a stream that begins with single rows: they are encoded as if all these rows had come first.
-        """
-        with self._alone:
-            if self.schema is None and not self._started:
-                self._find_schema(X)
-        return self
-
-    def _find_schema(self, X: Any) -> None:
-        rows = checked_array(self, X) if is_array(X) else X
-        self._found, self._n_columns = first_schema(rows), rows.shape[1] if is_array(X) else None
+            return None
+        if self._made_history is None or self._made_history[0] is not schema:
+            self._made_history = (schema, _history_of(schema))
+        return self._made_history[1]
 
     @property
     def encoder_(self) -> TableEncoder:
         """How columns become numbers."""
-        encoder: TableEncoder | None = self.__dict__.get("_encoder")
-        schema = self.schema if self._found is None else self._found
-        if encoder is None or encoder.schema is not schema:
-            encoder = self._encoder = TableEncoder(self.schema_)
-        return encoder
+        return super().encoder_ if self._given_history() is None else self._keyed_encoder
 
-    # ---------------------------------------------------------------- the door
+    @property
+    def _keyed_encoder(self) -> HistoryEncoder:
+        history = self._given_history()
+        made = self.__dict__.get("_history_encoder")
+        if made is None or made[0] is not self.schema_ or made[1] is not history:
+            assert history is not None
+            made = self._history_encoder = (self.schema_, history, HistoryEncoder(self.schema_, history))
+        return made[2]
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
-        if first and self.schema is not None:
-            self._found = self._n_columns = None
-        elif first and (self._started or self._found is None):
-            self._find_schema(X)
-        matrix = self._matrix(X)
-        if first:
-            self.n_features_in_ = matrix.shape[1]
-        y = validation.checked_labels(self, y, matrix.shape[0])
-        return matrix, y, validation.checked_weights(sample_weight, matrix.shape[0])
+        matrix, y, weights = super()._checked(X, y, sample_weight, first=first)
+        history = self.__dict__.get("history_") or self._given_history()
+        if history is not None:
+            history.check_first_time(self._keyed_encoder.keyed(matrix[:1]))
+        return matrix, y, weights
 
-    def _matrix(self, X: Any) -> Floats:
-        encoder = self.encoder_
-        is_of_numbers = self._n_columns is None or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and len(X))
-        if isinstance(X, np.ndarray) and X.shape[1:] == (encoder.width,) and is_of_numbers:
-            return X if isinstance(X, EncodedRows) else encoder.checked_rows(X)
-        if self._n_columns is not None and is_array(X):
-            X = checked_array(self, X)
-            if X.shape[1] != self._n_columns:
-                raise ValueError(
-                    f"X has {X.shape[1]} features, but TablePipeline is expecting {self._n_columns} features as input."
-                )
-            X = named_columns(X)
-        return encoder.rows(encoder.columns_of(X))
+    # ---------------------------------------------------------------- the history
 
-    def _rows_of(self, X: Any) -> Rows:
-        return validation.as_rows(self._matrix(X))
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, the history included, then learn from the rows once, in the order given."""
+        with self._alone:
+            before = self.__dict__.pop("history_", None)
+            try:
+                return super().fit(X, y, sample_weight)
+            except BaseException:
+                if before is not None:
+                    self.history_ = before
+                raise
 
-    def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
-        scores = None if score is None else [score]
-        rows = np.asarray(x)[None] if is_array(x) else [_mapping(x)]
-        return self.learn_many(rows, [y], scores=scores, sample_weight=None if weight == 1.0 else [weight])
+    @available_if(_keeps_a_history)  # type: ignore[untyped-decorator]
+    def arrived(self, X: Any) -> EncodedRows:
+        """Rows have come whose labels are not known yet: observe them, and give them back as they are to wait.
 
-    def _take_one(self, x: Any) -> None:
-        if isinstance(x, Mapping):
-            self._one_cells = x
-            self.encoder_.row(x, self._one_x)
-        elif isinstance(x, np.ndarray) or (self._n_columns is not None and is_array(x)):
-            x = np.asarray(x)
-            if x.shape not in (self._one_x.shape, (self._n_columns,)):
-                raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
-            self._one_x[:] = self._matrix(x[None])[0]
-            self._one_cells = None
-        else:
-            self._one_cells = _mapping(x)
-            self.encoder_.row(self._one_cells, self._one_x)
+        What is given back holds the features of this moment. To score and to learn it, pass it on as it is. Only a
+        pipeline with a history has this method.
+        """
+        with self._alone:
+            if not self._started:
+                self._check_parameters()
+            matrix = self._matrix(X).copy()
+            self._observe(matrix, np.full(matrix.shape[0], np.nan))
+            return matrix.view(EncodedRows)
+
+    @available_if(_keeps_a_history)  # type: ignore[untyped-decorator]
+    def read_as_next(self, X: Any) -> EncodedRows:
+        """Rows with the features of their history as of now, each as if it were the next one. Changes nothing."""
+        with self._alone:
+            self._check_started()
+            matrix = self._matrix(X)
+            result, encoder = matrix.copy().view(EncodedRows), self._keyed_encoder
+            unread = np.flatnonzero(~encoder.is_observed(matrix))
+            if unread.size:
+                keyed = encoder.keyed(np.asarray(matrix)[unread])
+                found = self._history_now()._read(keyed, np.full(unread.size, np.nan), note=False)
+                np.asarray(result)[unread, encoder.first_feature :] = found.features
+            result.cells = getattr(matrix, "cells", None)
+            return result
+
+    def _observe(self, matrix: Floats, signs: Floats) -> None:
+        """Read and remember rows that have not been observed, and learn the labels of all that have one, in order."""
+        encoder, history = self._keyed_encoder, self._history_now()
+        observed = encoder.is_observed(matrix)
+        cuts = [0, *(np.flatnonzero(observed[1:] != observed[:-1]) + 1).tolist(), matrix.shape[0]]
+        for start, stop in pairwise(cuts if matrix.shape[0] else ()):
+            rows, keyed = slice(start, stop), encoder.keyed(matrix[start:stop])
+            if observed[start]:
+                if not np.isnan(signs[rows]).any():
+                    history._learn(tokens_of(keyed.codes, keyed.times), np.ascontiguousarray(signs[rows]))
+            else:
+                history.check_first_time(keyed)
+                features, tokens = history._read(keyed, np.ascontiguousarray(signs[rows]), note=True)
+                encoder.write_features(matrix, rows, features, tokens[:, -1].view(np.int64) / 1e6)
+
+    def _history_now(self) -> KeyedHistory:
+        history: KeyedHistory | None = self.__dict__.get("history_")
+        if history is None:
+            history = self.history_ = clone(self._given_history())
+            history.n_features_in_ = len(history.keys) + 1
+            history._begin_empty()
+            history._use_lock(self._alone)
+        return history
 
     # ---------------------------------------------------------------- learning
 
     def _start(self, n_features: int) -> None:
-        if n_features != self.encoder_.width:
-            raise ValueError(f"The schema must describe {n_features} features. Got one of {self.encoder_.width}.")
-        if self.learner is None:
-            self._default = self._default_learner()
         super()._start(n_features)
-        n_numbers = self.encoder_.n_numbers
-        self.scaler_.n_features_in_ = max(n_numbers, 1)
-        self.scaler_._start(max(n_numbers, 1))
-        self._counts, self._means = np.zeros(n_numbers, dtype=np.int64), np.zeros(n_numbers)
+        if not _keeps_a_history(self):
+            return
+        self._history_now()
+        n_scaled = self.encoder_.n_numbers + len(self._keyed_encoder.history_names)
+        self.scaler_.n_features_in_ = n_scaled
+        self.scaler_._start(n_scaled)
+
+    def _learner_width(self, n_features: int) -> int:
+        if not _keeps_a_history(self):
+            return super()._learner_width(n_features)
+        return len(self._keyed_encoder.learned_names)
+
+    def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        if _keeps_a_history(self):
+            matrix = rows.dense.copy()
+            self._observe(matrix, signs)
+            rows = validation.as_rows(matrix)
+        return super()._learn(rows, signs, weights, every_score=every_score)
+
+    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
+        """Rows without gaps and on scale; one that has not been observed is read as if it were the next."""
+        if not _keeps_a_history(self):
+            return super()._prepared(rows, learn=learn)
+        encoder, matrix = self._keyed_encoder, rows.dense
+        features = matrix[:, encoder.first_feature :].copy()
+        unread = ~encoder.is_observed(matrix)
+        if unread.any():
+            history, keyed = self._history_now(), encoder.keyed(matrix[unread])
+            features[unread] = history._read(keyed, np.full(keyed.seconds.size, np.nan), note=False).features
+        encoded, n_numbers = matrix[:, : encoder.n_encoded].copy(), encoder.n_numbers
+        if n_numbers:
+            fill_missing(encoded, self._counts, self._means, learn)
+        if self._scales:
+            together = np.concatenate([encoded[:, :n_numbers], features], axis=1)
+            scaled = self.scaler_._scale(validation.as_rows(together), learn=learn).dense
+            encoded[:, :n_numbers], features = scaled[:, :n_numbers], scaled[:, n_numbers:]
+        return validation.as_rows(np.concatenate([encoded, features], axis=1))
+
+    def _learn_one(self, sign: float, weight: float = 1.0) -> float:
+        if _keeps_a_history(self):
+            self._observe(self._one_row.dense, np.array([sign]))
+        return super()._learn_one(sign, weight)
+
+    def _pass_one_on(self, *, learn: bool) -> None:
+        if _keeps_a_history(self):
+            self.learner_._one_x[:] = self._prepared(self._one_row, learn=learn).dense[0]
+        else:
+            super()._pass_one_on(learn=learn)
 
     def compile_ahead(self, n_features: int | None = None, *, sparse: bool = False, classes: Any = None) -> Self:
         """Compile beforehand; how wide a row is follows from the schema, if it is known."""
         self.check_parameters()
-        is_known = self.schema is not None or self._found is not None
-        return super().compile_ahead(self.encoder_.width if is_known else n_features, sparse=sparse, classes=classes)
-
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
-        """Rows without gaps and on scale, each by what was known before it."""
-        n_numbers = self.encoder_.n_numbers
-        matrix = rows.dense.copy()
-        if not n_numbers:
-            return validation.as_rows(matrix)
-        fill_missing(matrix, self._counts, self._means, learn)
-        if not self._scales:
-            return validation.as_rows(matrix)
-        if n_numbers == matrix.shape[1]:
-            return self.scaler_._scale(validation.as_rows(matrix), learn=learn)
-        numbers = validation.as_rows(np.ascontiguousarray(matrix[:, :n_numbers]))
-        matrix[:, :n_numbers] = self.scaler_._scale(numbers, learn=learn).dense
-        return validation.as_rows(matrix)
-
-    def _pass_one_on(self, *, learn: bool) -> None:
-        name = "_one_fill_and_note" if learn else "_one_fill"
-        steps = self.__dict__.get(name)
-        if steps is None:
-            steps = self.__dict__[name] = self._bound_steps(learn=learn)
-        for step in steps:
-            step()
-
-    def _bound_steps(self, *, learn: bool) -> list[Callable[[], Any]]:
-        """What `_prepared` does, for the one example again and again: fill in place, scale into the learner's row."""
-        n_numbers, one, target = self.encoder_.n_numbers, self._one_row.dense, self.learner_._one_row.dense
-        steps: list[Callable[[], Any]] = []
-        if n_numbers:
-            steps.append(bound(fill_missing, one, self._counts, self._means, learn))
-        if n_numbers and self._scales:
-            numbers, scaled = validation.as_rows(one[:, :n_numbers]), validation.as_rows(target[:, :n_numbers])
-            steps.append(self.scaler_._bound(numbers, scaled, learn=learn))
-            one, target = one[:, n_numbers:], target[:, n_numbers:]
-        if one.size:
-            steps.append(partial(np.copyto, target, one))
-        return steps
-
-    def _prepare_for_one(self) -> None:
-        super()._prepare_for_one()
-        self.__dict__.pop("_one_fill_and_note", None)
-        self.__dict__.pop("_one_fill", None)
+        if not _keeps_a_history(self):
+            return super().compile_ahead(n_features, sparse=sparse, classes=classes)
+        rows = np.ones((2, self.encoder_.width))
+        rows[:, self._keyed_encoder.first_feature :] = np.nan
+        labels = np.asarray([0, 1] if classes is None else classes)
+        copy, rows = clone(self), rows.view(EncodedRows)
+        copy.progressive_scores(copy.arrived(rows), labels, classes=labels)
+        copy.answer(rows)
+        copy.learn_one(rows[0], labels[0]).answer_one(rows[0])
+        return self
 
     # ---------------------------------------------------------------- looking inside
-
-    def encoded(self, X: Any) -> Floats:
-        """Rows as numbers, before gaps are filled and numbers scaled: what `encoder_` makes of columns."""
-        return self._matrix(X)
-
-    @property
-    def missing_as_(self) -> Floats:
-        """What missing numbers become: the means so far, one for each number of `encoder_` (a copy)."""
-        self._check_started()
-        return self._means.copy()
 
     @property
     def typical_row_(self) -> Floats:
         """The row that others are explained against: numbers at their means, no category, no text, no hour."""
-        row = np.zeros(self.n_features_in_)
-        row[: self._means.size] = self.missing_as_
+        row = super().typical_row_
+        if _keeps_a_history(self):
+            first = self._keyed_encoder.first_feature
+            row[first:] = self.scaler_.means_[self.encoder_.n_numbers :] if self._scales else 0.0
         return row
 
     def _unscaled(self, rows: Floats) -> Floats:
-        result = rows.copy()
+        if not _keeps_a_history(self):
+            return super()._unscaled(rows)
+        encoder = self._keyed_encoder
+        result = np.full((rows.shape[0], encoder.width), np.nan)
+        result[:, : encoder.n_encoded] = rows[:, : encoder.n_encoded]
+        result[:, encoder.first_feature :] = rows[:, encoder.n_encoded :]
         if self._scales:
-            n_numbers = self.encoder_.n_numbers
-            result[:, :n_numbers] = self.scaler_.unscaled(result[:, :n_numbers])
+            scaled = self._scaled_columns()
+            result[:, scaled] = self.scaler_.unscaled(result[:, scaled])
         return result
 
     def _affine(self) -> tuple[Floats, Floats]:
+        if not _keeps_a_history(self):
+            return super()._affine()
         middle, factor = np.zeros(self.n_features_in_), np.ones(self.n_features_in_)
-        n_numbers = self.encoder_.n_numbers
-        if self._scales and n_numbers:
-            middle[:n_numbers], factor[:n_numbers] = self.scaler_.affine()
+        if self._scales:
+            scaled = self._scaled_columns()
+            middle[scaled], factor[scaled] = self.scaler_.affine()
         return middle, factor
+
+    def _scaled_columns(self) -> npt.NDArray[np.int64]:
+        encoder = self._keyed_encoder
+        return np.concatenate([np.arange(encoder.n_numbers), np.arange(encoder.first_feature, encoder.width)])
 
     # ---------------------------------------------------------------- keeping
 
-    def _kept_words(self) -> dict[str, Any]:
-        words: dict[str, Any] = {} if self._found is None else {"schema": self._found, "n_columns": self._n_columns}
-        return words if self._default is None else words | {"learner": self._default}
-
-    def _take_words(self, words: dict[str, Any]) -> None:
-        self._found, self._n_columns = words.get("schema"), words.get("n_columns")
-        if self.learner is None:  # files of 0.1.0 do not say what that was
-            self._default = words.get("learner") or KOIL()
+    @property
+    def nbytes_(self) -> int:
+        """What the model holds, in bytes, with room for all keys of the history."""
+        if not _keeps_a_history(self):
+            return super().nbytes_
+        with self._alone:
+            self._check_started()
+            own = sum(array.nbytes for name, array in super()._arrays().items() if not name.startswith("rows/"))
+            return own + self.history_.nbytes_ + sum(part.nbytes_ for part in self._parts())
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return super()._arrays() | {"encoder/counts": self._counts, "encoder/means": self._means}
+        arrays = super()._arrays()
+        if _keeps_a_history(self):
+            arrays |= {f"past/{name}": array for name, array in self.history_._arrays().items()}
+        return arrays
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         super()._restore(arrays)
-        n_numbers = self.encoder_.n_numbers
-        self._counts = taken(arrays, "encoder/counts", np.int64, (n_numbers,))
-        self._means = taken(arrays, "encoder/means", np.float64, (n_numbers,))
-        in_range("encoder/counts", self._counts, 0, 2**62)
+        if _keeps_a_history(self):
+            past = {name.removeprefix("past/"): array for name, array in arrays.items() if name.startswith("past/")}
+            self._history_now()._restore(past)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
+    def _use_lock(self, lock: Any) -> None:
+        super()._use_lock(lock)
+        if "history_" in self.__dict__:
+            self.history_._use_lock(lock)
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        if "history_" in self.__dict__:
+            self.history_._use_lock(self._alone)
+
+
+def _history_of(schema: Schema) -> KeyedHistory | None:
+    if not schema.history_keys or schema.time is None:
+        return None
+    return KeyedHistory(keys=list(schema.history_keys), time=schema.time.name, value=schema.value)

@@ -47,7 +47,8 @@ class AddsUp(CompiledLearner):
         """
         other = copy.deepcopy(self)
         self._check_scale("sibling", other)
-        other._memory, other._recent = ScoreMemory(), RecentRows(other.n_features_in_)
+        other._memory = ScoreMemory()
+        other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
         for memory in other._moments_by_fade:
             memory.clear()
         other._experts = empty_experts(other._experts_plan, other._state.offsets.size)

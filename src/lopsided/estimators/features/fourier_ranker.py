@@ -112,7 +112,7 @@ class FourierRanker(RenewsScale):
     sparse_directions : float >= 0 and <= 1, default=0.0
         Share of the directions of each bandwidth that see one, two or three features, chosen at random, instead of
         all. It helps where a few features decide, and costs where all do: 0.5 is worth +0.02 AUC on `agrawal` and
-        -0.01 on `random_rbf` (benchmarks/fourier_options.py).
+        -0.01 on nine KEEL sets (benchmarks/fourier_options.py).
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, half-way between the mean
         scores of the two classes. "f1" and "gmean" maximise that measure over the latest progressive scores.

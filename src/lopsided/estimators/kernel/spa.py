@@ -91,6 +91,7 @@ class SPA(OnlineKernelLearner):
     TIST 9(4), 2018. The budget is ours: the published bound grows with the stream.
     """
 
+    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "loss_cap": number(above=0),
@@ -203,6 +204,7 @@ class OSKL(OnlineKernelLearner):
     and radius of projection are left open where it is compared with; logistic and none are chosen here.
     """
 
+    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "sparsity": number(least=1),

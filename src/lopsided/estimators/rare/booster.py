@@ -18,9 +18,9 @@ from lopsided.estimators.state.samples import counts_of
 
 N_TREES = 100
 DEFAULT_TREES = TreePlan(n_leaves=16, ridge=1.0, least_rows=5, rate=0.1)
-_FIRST_FIT = 50  # rows
+FIRST_FIT = 50  # rows
 _GROWTH = 0.4  # share of more rows after which trees are fitted again
-_VISITS_AT_ONCE = 10_000_000  # of a row to a feature's sums; a pause of about 30 ms
+_VISITS_AT_ONCE = 10_000_000  # of a row to a feature's sums; a pause of 10 to 30 ms
 _ALL_AT_ONCE = 2**62
 _VISITS_A_ROW = 3  # by a tree of 16 leaves: all rows once, then the smaller part of each split
 _SUMS_IN_MEMORY = 2_000_000  # cells of 32 bytes
@@ -33,7 +33,7 @@ class Booster:
     def __init__(self, forest: Forest, n_features: int, plan: TreePlan, most_rows: int) -> None:
         self.forest, self.plan, self._most_rows = forest, plan, most_rows
         self._n_features = n_features
-        self.next_fit = np.array([_FIRST_FIT], dtype=np.int64)
+        self.next_fit = np.array([FIRST_FIT], dtype=np.int64)
         self._forget_growth()
 
     def _forget_growth(self) -> None:
@@ -53,18 +53,21 @@ class Booster:
             self._set_next(seen)
         return self._grow(_VISITS_AT_ONCE)
 
-    def fit_now(self, trees: SampledForest, seen: int) -> None:
-        """Fit all trees at once to a sample that has been replaced."""
+    def fit_now(self, trees: SampledForest, seen: int, visits: int = _ALL_AT_ONCE) -> None:
+        """Fit trees at once to a sample that has been replaced: all of them, or fewer where that takes too long."""
         self._forget_growth()
         self._set_next(seen)
         if _has_both(trees):
             self._begin(trees)
-            self._grow(_ALL_AT_ONCE)
+            self._grow(visits)
+            if self._growing is not None:
+                copy_forest(self._growing, self.forest)
+                self._forget_growth()
         else:
             clear_forest(self.forest, 0.0)
 
     def _set_next(self, seen: int) -> None:
-        self.next_fit[0] = seen + int(min(self._most_rows // 2, max(_FIRST_FIT, _GROWTH * seen)))
+        self.next_fit[0] = seen + int(min(self._most_rows // 2, max(FIRST_FIT, _GROWTH * seen)))
 
     def _begin(self, trees: SampledForest) -> None:
         positives, negatives = trees.positives, trees.negatives
@@ -81,9 +84,9 @@ class Booster:
     def _grow(self, visits: int) -> bool:
         growing = self._growing
         assert growing is not None
-        n_rows, n_codes = self._sampled.scores.size, int(self._n_edges.max()) + 2
+        n_rows = self._sampled.scores.size
         if self._work is None:  # not kept in files: it is made again for the trees that are left
-            self._work = empty_growth(n_rows, self._n_features, n_codes, self.plan.n_leaves)
+            self._work = empty_growth(self._sampled.codes, self._n_edges, self.plan.n_leaves)
         trees = max(1, visits // (_VISITS_A_ROW * n_rows * self._n_features))
         for _ in range(min(trees, growing.features.shape[0] - int(growing.size[0]))):
             grow_tree(self._sampled, self._edges, self._n_edges, self.plan, self._work, growing)

@@ -42,7 +42,8 @@ class AddsSamples(SampleViews):
             draws.position[0] += _SEEDS
             other = copy.deepcopy(self)
         other._uniforms = UniformStream(np.random.default_rng(seed))
-        other._memory, other._recent = ScoreMemory(), RecentRows(other.n_features_in_)
+        other._memory = ScoreMemory()
+        other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
         other._rate_cut = None
         other._forget_everything()
         other._unbind()
@@ -125,6 +126,7 @@ class AddsRareEvents(RareViews, AddsSamples):
             array[:] = 0
         state.ranker.tally[[DRAWN, FIXED]] = 1
         self._booster.fit_now(state.trees, 0)
+        self._give_up_young()
 
     def _take_in(self, other: Any) -> None:
         state, theirs = self._state, other._state

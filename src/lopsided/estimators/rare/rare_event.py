@@ -26,6 +26,7 @@ from lopsided.core.rare.step import (
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
+    YOUNG_DUE,
     YOUTH,
     RarePlan,
     RareScratch,
@@ -44,13 +45,13 @@ from lopsided.estimators.rare.booster import DEFAULT_TREES, N_TREES, Booster
 from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.rare.merging import AddsRareEvents
 from lopsided.estimators.rare.state import rare_arrays, restored_state
-from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES
+from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, YOUNG_TREES
 
 _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
-_OF_BLEND = MixturePlan(base=0.0, per_positive=1.0, area=0.0, most=1000.0)
+_OF_BLEND = MixturePlan(base=0.0, per_positive=1.0, area=0.0, most=200.0)
 _PRIOR_OF_BLEND = (1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5)
 _RECENT = 4000  # rows of the sample that fades
 _WIDEST = 2000  # features beyond which there are no trees
@@ -65,7 +66,8 @@ class RareEventClassifier(AddsRareEvents):
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples. Which counts how much is decided by the average precision that each
     blend has achieved. A second, short memory notices when the past no longer helps, answers in its place, and
-    replaces it once that is sure. Features need no scaling, NaN is a missing value, memory is bounded.
+    replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features need
+    no scaling, NaN is a missing value, memory is bounded.
 
     With f the ranker, g the trees, f_s the ranker with the short memory::
 
@@ -180,12 +182,14 @@ class RareEventClassifier(AddsRareEvents):
             ),
             recent_positives=empty_sample(recent, width),
             recent_negatives=empty_sample(recent, width),
+            young=empty_forest(YOUNG_TREES if recent else 0, DEFAULT_TREES.n_leaves),
             spread=np.zeros((3, n_features)),
-            tally=np.zeros(RESTARTS + 1, dtype=np.int64),
+            tally=np.zeros(YOUNG_DUE + 1, dtype=np.int64),
         )
         length = ranker.weights.shape[1]
         self._long, self._short = LongMemory(length), ShortMemory(length if forgets else 0)
         self._booster = Booster(self._state.trees.forest, width, DEFAULT_TREES, 2 * half)
+        self._young_booster = Booster(self._state.young, width, DEFAULT_TREES, 2 * recent)
         self._matrix = np.zeros((length, length))
         self._parts_out = np.zeros((0, len(_PARTS)))
         by_ridge = np.zeros(n_long), np.zeros(n_short)
@@ -248,6 +252,8 @@ class RareEventClassifier(AddsRareEvents):
                     self._solve()
                 elif ranking[WAITING] == _BLOCK:
                     self._add_block()
+        if tally[YOUNG_DUE]:
+            self._renew_young()
         if tally[BEAT_DUE]:
             tally[BEAT_DUE] = 0
             if self._work.x.size:
@@ -265,7 +271,7 @@ class RareEventClassifier(AddsRareEvents):
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._state = restored_state(arrays, self._state, self._long, self._short)
-        self._booster.forest = self._state.trees.forest
+        self._booster.forest, self._young_booster.forest = self._state.trees.forest, self._state.young
         self._booster.restore(arrays)
         self._unbind()
 

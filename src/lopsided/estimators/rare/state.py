@@ -39,7 +39,7 @@ def restored_state(
     in_range("state.ranker.tally", ranking[[DRAWN, FIXED, DUE]], 0, 1)
     in_range("state.ranker.tally", ranking[IN_BLOCK], 0, empty.ranker.block_signs.size - 1)
     in_range("state.ranker.tally", ranking[FIRST_ROWS], 0, empty.ranker.first_signs.size - 1)
-    in_range("state.gate.tally", state.gate.tally, 0, (RING - 1, RING))
+    in_range("state.gate.tally", state.gate.tally, 0, (RING - 1, RING, RING - 1, RING))
     if not (state.ranker.scale[SPREAD] > 0.0).all() or not state.gate.levels[LIMIT] > 0.0:
         raise ModelFileError(
             "The arrays 'state.ranker.scale' and 'state.gate.levels' of the model file must hold deviations and a "
@@ -48,6 +48,7 @@ def restored_state(
     check_trees("state.trees", state.trees, state.spread.shape[1])
     check_sample("state.recent_positives", state.recent_positives)
     check_sample("state.recent_negatives", state.recent_negatives)
+    check_forest("state.young", state.young, state.spread.shape[1])
     for name, memory in (("long", long), ("short", short)):
         for field, like in memory.arrays.items():
             setattr(memory, field, taken(arrays, f"{name}.{field}", like.dtype, like.shape))

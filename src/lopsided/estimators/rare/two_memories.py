@@ -18,7 +18,7 @@ from lopsided.core.features.fourier_ranker import (
     encode_rows,
     set_origin,
 )
-from lopsided.core.measures.drift_gate import close_case
+from lopsided.core.measures.drift_gate import close_case, forget_young, is_alarmed, young_fitted
 from lopsided.core.measures.mixture import forget_all
 from lopsided.core.rare.step import (
     FOCUS,
@@ -31,6 +31,7 @@ from lopsided.core.rare.step import (
     SPARSE_ROWS,
     SQUARES,
     SUM,
+    YOUNG_DUE,
     YOUTH,
     RarePlan,
     RareScratch,
@@ -38,6 +39,8 @@ from lopsided.core.rare.step import (
     fade_of,
 )
 from lopsided.core.sampling.priority import Sample, adopt
+from lopsided.core.trees.forest import clear_forest
+from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.rare.booster import Booster
@@ -45,6 +48,8 @@ from lopsided.estimators.rare.memories import LongMemory, Memory, ShortMemory, S
 from lopsided.estimators.state.samples import counts_of
 
 LONG_RIDGES, SHORT_RIDGES = (0.1, 0.01, 0.001, 0.0001), (0.1, 0.01)
+YOUNG_TREES = 50
+_VISITS_OF_YOUNG = 60_000_000  # of a row to a feature's sums; a pause of about 200 ms
 _RIDGE_OF_FOCUS = 0.01
 _SHORT_BEGINS = 1000  # rows; before, the short memory has forgotten next to nothing
 _ROWS_ANEW = 4096  # of a class, from which the sums are made again after the scale has changed
@@ -61,6 +66,7 @@ class TwoMemories(CompiledLearner):
     _long: LongMemory
     _short: ShortMemory
     _booster: Booster
+    _young_booster: Booster
     _matrix: Floats
 
     # ---------------------------------------------------------------- sums and solutions
@@ -206,7 +212,24 @@ class TwoMemories(CompiledLearner):
             ):
                 adopt(kept, recent, self._uniforms.reserve(recent.heap.size))
             self._booster.fit_now(trees, int(tally[YOUTH]))
+            self._give_up_young()
         self._solve()
+
+    def _renew_young(self) -> None:
+        """Fit young trees to the latest rows, if the trees have become bad; else do without."""
+        state = self._state
+        if is_alarmed(state.gate):
+            latest = SampledForest(state.recent_positives, state.recent_negatives, state.young)
+            self._young_booster.fit_now(latest, 0, _VISITS_OF_YOUNG)
+            young_fitted(state.gate)
+            state.tally[YOUNG_DUE] = 0
+        else:
+            self._give_up_young()
+
+    def _give_up_young(self) -> None:
+        clear_forest(self._state.young, 0.0)
+        forget_young(self._state.gate)
+        self._state.tally[YOUNG_DUE] = 0
 
 
 def _thinned(sample: Sample) -> tuple[Floats, Floats]:

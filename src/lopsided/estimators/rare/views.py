@@ -15,6 +15,7 @@ from lopsided.core.sampling.priority import KEPT
 from lopsided.core.trees.forest import Forest
 from lopsided.core.trees.sampled_forest import SampledForest
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.rare.booster import FIRST_FIT
 from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
 from lopsided.estimators.state.samples import counts_of
 
@@ -23,6 +24,8 @@ _LATEST = 200  # positives that are remembered as they came
 
 class SampleViews(CompiledLearner):
     """What there is to see of trees and of the sample that they are fitted to."""
+
+    _pairs_to_compile = FIRST_FIT // 2
 
     def _sampled_forest(self) -> SampledForest:
         raise NotImplementedError

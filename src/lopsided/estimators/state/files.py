@@ -269,7 +269,7 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
         n_latest = taken(arrays, "memory.n_latest", np.int64, (1,))
         in_range("memory.n_latest", n_latest, 0, 2**62)
         model._memory.n_latest = int(n_latest[0])
-    if "recent.rows" in arrays:
+    if "recent.rows" in arrays and model._recent.is_on:  # some older files have rows that no rule needs
         _restore_recent(model, arrays)
 
 

@@ -104,36 +104,25 @@ class LogWriter:
 
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
-        sql = self._sql
+        entries = [(at, _kind(entry), group.received, _count(entry), packed(entry)) for at, entry in group.entries]
+        segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
+        parked = [(name, *label) for name, label in group.parked.items() if label is not None]
+        written: tuple[tuple[str, list[Any]], ...] = (
+            ("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries),
+            ("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels),
+            ("DELETE FROM parked WHERE id = ?", [(name,) for name in group.parked]),
+            ("INSERT INTO parked VALUES (?, ?, ?, ?)", parked),
+            ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
+            ("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated]),
+            ("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", segments),
+            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies),
+            ("INSERT OR REPLACE INTO facts VALUES (?, ?)", list(group.facts.items())),
+        )
         try:
-            with sql:
-                sql.executemany(
-                    "INSERT INTO entries VALUES (?, ?, ?, ?, ?)",
-                    (
-                        (
-                            sequence,
-                            _kind(entry),
-                            group.received,
-                            _count(entry),
-                            packed(entry),
-                        )
-                        for sequence, entry in group.entries
-                    ),
-                )
-                sql.executemany("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels)
-                for name, label in group.parked.items():
-                    if label is None:
-                        sql.execute("DELETE FROM parked WHERE id = ?", (name,))
-                    else:
-                        sql.execute("INSERT OR REPLACE INTO parked VALUES (?, ?, ?, ?)", (name, *label))
-                sql.executemany("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts)
-                sql.executemany("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated])
-                sql.executemany(
-                    "INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)",
-                    ((s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments),
-                )
-                sql.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies)
-                sql.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", group.facts.items())
+            with self._sql:
+                for statement, rows in written:
+                    if rows:
+                        self._sql.executemany(statement, rows)
                 if group.forget:
                     self._forget(group.forget, group.received)
         except (apsw.Error, OSError) as error:
@@ -270,6 +259,15 @@ class LogReader:
         """Places and flags of the alerts of a day, the latest first."""
         rows: Any = self._sql.execute(
             "SELECT place, flags FROM alerts WHERE day = ? ORDER BY place DESC LIMIT ?", (day, limit)
+        )
+        return list(rows)
+
+    def alert_days(self, last: int, limit: int) -> list[tuple[int, int, int, int]]:
+        """The latest days up to one that had alerts: how many, of them with a label, of them positive."""
+        rows: Any = self._sql.execute(
+            "SELECT a.day, count(*), count(l.sign), coalesce(sum(l.sign > 0), 0) FROM alerts a LEFT JOIN labels l "
+            "ON l.place = a.place WHERE a.day BETWEEN ? AND ? AND a.flags & 1 GROUP BY a.day ORDER BY a.day",
+            (last - limit + 1, last),
         )
         return list(rows)
 

@@ -14,7 +14,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route as Path_
-from starlette.types import ASGIApp
 
 from lopsided.serve.house import House
 from lopsided.serve.web.openapi import document
@@ -25,12 +24,12 @@ from lopsided.serve.web.tokens import Tokens, is_own_page
 
 _LOG = logging.getLogger("lopsided.serve")
 _PAGE = Path(__file__).parent / "page"
-_FILES = {
-    "/": ("index.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/page.css": ("page.css", "text/css"),
+_FILES = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css")} | {
+    f"/{name}.js": (f"{name}.js", "text/javascript")
+    for name in ("page", "service", "panels", "alerts", "charts", "words")
 }
 LARGEST_BODY = 16 << 20
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # The page needs nothing but what the service itself gives.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'",
@@ -39,8 +38,14 @@ _HEADERS = {
 }
 
 
-def application(house: House, tokens: Tokens, *, largest_body: int = LARGEST_BODY) -> Starlette:
-    """The service over one house of models, which is opened when it starts and closed when it stops."""
+def application(
+    house: House, tokens: Tokens, *, only_for: str | None = None, largest_body: int = LARGEST_BODY
+) -> Starlette:
+    """The service over one house of models, which is opened when it starts and closed when it stops.
+
+    `only_for` is the host that requests must name, where there are no tokens: else a page of another site could give
+    its own name the address of this machine, and then ask.
+    """
 
     @contextlib.asynccontextmanager
     async def living(app: Starlette) -> AsyncIterator[None]:
@@ -50,13 +55,18 @@ def application(house: House, tokens: Tokens, *, largest_body: int = LARGEST_BOD
         await opening
         await asyncio.to_thread(house.close)
 
-    paths = [Path_(route.path, _guarded(route, tokens), methods=[route.method]) for route in ROUTES]
+    # An id may hold any characters, slashes too.
+    paths = [
+        Path_(route.path.replace("{id}", "{id:path}"), _guarded(route, tokens), methods=[route.method])
+        for route in ROUTES
+    ]
     paths += [Path_(path, _file(*file)) for path, file in _FILES.items()]
     described = document()
     paths.append(Path_("/openapi.json", lambda _: json_response(described)))
     app = Starlette(routes=paths, lifespan=living, exception_handlers={404: _nothing_here, 405: _not_so})
     app.state.house, app.state.times, app.state.largest_body = house, Times(), largest_body
     app.state.is_closing = False
+    app.state.only_for = None if only_for is None else {only_for, *_LOOPBACK}
     return app
 
 
@@ -67,8 +77,7 @@ def _guarded(route: Route, tokens: Tokens) -> Handler:
         began = time.perf_counter()
         response = await _answer(route, tokens, request)
         times: Times = request.app.state.times
-        labels = times.requests.labels(route.method, route.path, str(response.status_code))
-        labels.observe(time.perf_counter() - began)
+        times.took(route.method, route.path, response.status_code, time.perf_counter() - began)
         return response
 
     return handle
@@ -76,6 +85,9 @@ def _guarded(route: Route, tokens: Tokens) -> Handler:
 
 async def _answer(route: Route, tokens: Tokens, request: Request) -> Response:
     if route.right != NOBODY:
+        host = request.headers.get("host", "")
+        if request.app.state.only_for is not None and not _names(host, request.app.state.only_for):
+            return problem(f"The Host of a request must be that of this service. Got {host[:80]!r}.", 403)
         header = request.headers.get("authorization")
         if not tokens.allows(header, None):
             return problem("A request must have a valid token: Authorization: Bearer TOKEN.", 401)
@@ -93,6 +105,11 @@ async def _answer(route: Route, tokens: Tokens, request: Request) -> Response:
         return response
 
 
+def _names(header: str, hosts: set[str]) -> bool:
+    name = header if header.endswith("]") or ":" not in header else header.rpartition(":")[0]
+    return name.strip("[]").lower() in hosts
+
+
 def _file(name: str, kind: str) -> Any:
     async def handle(request: Request) -> Response:
         return FileResponse(_PAGE / name, media_type=kind, headers=_HEADERS)
@@ -106,6 +123,3 @@ async def _nothing_here(request: Request, error: Exception) -> Response:
 
 async def _not_so(request: Request, error: Exception) -> Response:
     return problem(f"The path does not take {request.method}: see /openapi.json.", 405)
-
-
-__all__ = ["ASGIApp", "application"]

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.configuration import moment_of, sign_of
-from lopsided.serve.messages import Id, LabelGiven, Moment
+from lopsided.serve.messages import Cell, Id, LabelGiven, Moment
 from lopsided.serve.messages import Label as AnyLabel
 from lopsided.serve.requests import NewEvents, NewLabels
 from lopsided.serve.running import RunningModel
@@ -19,7 +18,6 @@ from lopsided.serve.running import RunningModel
 JSON, NDJSON, ARROW = "application/json", "application/x-ndjson", "application/vnd.apache.arrow.stream"
 MOST_AT_ONCE = 10_000  # events or labels of one request
 MOST_COLUMNS = 1_000
-LONGEST_TEXT = 10_000
 _ARROW_FIELDS = ("id", "time", "label")
 
 
@@ -36,7 +34,7 @@ class _RawEvent(msgspec.Struct, forbid_unknown_fields=True):
     label: AnyLabel | None = None
 
 
-class _ArrowEvent(msgspec.Struct):
+class _ArrowEvent(msgspec.Struct, array_like=True):
     """What a row of a table says of an event, beside its columns."""
 
     id: Id | None = None
@@ -48,43 +46,39 @@ _events = msgspec.json.Decoder(_RawEvent | list[_RawEvent])
 _event = msgspec.json.Decoder(_RawEvent)
 _labels = msgspec.json.Decoder(LabelGiven | list[LabelGiven])
 _label = msgspec.json.Decoder(LabelGiven)
-_columns = msgspec.json.Decoder(dict[str, bool | int | float | str | None])
+_columns = msgspec.json.Decoder(dict[str, Cell])
 
 
-def events_of(body: bytes, kind: str, model: RunningModel) -> tuple[NewEvents, bool]:
+def events_of(body: bytes, kind: str, model: RunningModel, now: float) -> tuple[NewEvents, bool]:
     """The events of a request, and whether there was only one, not in a list."""
     if kind == ARROW:
-        return _checked(model, *_from_arrow(body)), False
+        return _checked(model, now, *_from_arrow(body)), False
     found: Any = _lines(body, _event) if kind == NDJSON else _decoded(body, _events)
     is_one = isinstance(found, _RawEvent)
     events = [found] if is_one else found
     _check_number(len(events))
     raw = [bytes(event.columns) for event in events]
     columns = [_decoded(text, _columns, row if not is_one else None) for row, text in enumerate(raw)]
-    return _checked(model, events, columns, raw), is_one
+    return _checked(model, now, events, columns, raw), is_one
 
 
 def _checked(
-    model: RunningModel, events: list[Any], columns: list[dict[str, Any]], raw: list[bytes] | None
+    model: RunningModel, now: float, events: list[Any], columns: list[dict[str, Any]], raw: list[bytes] | None
 ) -> NewEvents:
     for row, cells in enumerate(columns):
         if not cells or len(cells) > MOST_COLUMNS:
             raise ParameterError(f"An event must have 1 to {MOST_COLUMNS} columns. Got {len(cells)} in event {row}.")
-        if any(isinstance(cell, str) and len(cell) > LONGEST_TEXT for cell in cells.values()):
-            raise ParameterError(
-                f"A text must have at most {LONGEST_TEXT} characters. Got a longer one in event {row}."
-            )
     time_column = model.settings.time
     times: list[float | None] = []
     for row, event in enumerate(events):
         given = event.time
         if given is None and time_column is not msgspec.UNSET:
-            given = columns[row].get(time_column)
+            given = columns[row].get(time_column) or now
         times.append(None if given is None else moment_of(given))
     raw = _with_times(columns, times, raw, None if time_column is msgspec.UNSET else time_column)
     signs = [None if event.label is None else sign_of(model.labels, event.label) for event in events]
     champion = model.view.champion
-    rows = None if champion is None else np.asarray(champion.model.encoded(columns))
+    rows = None if champion is None else champion.model.encoder_.from_mappings(columns)
     return NewEvents([event.id for event in events], times, raw, columns, rows, signs)
 
 
@@ -95,8 +89,6 @@ def _with_times(
     if time_column is None:
         return [msgspec.json.encode(cells) for cells in columns] if raw is None else raw
     for cells, time in zip(columns, times, strict=True):
-        if time is None:
-            raise ParameterError(f"An event must have a time, or the column {time_column!r}. Got neither.")
         cells[time_column] = time
     return [msgspec.json.encode(cells) for cells in columns]
 
@@ -147,26 +139,34 @@ def _from_arrow(body: bytes) -> tuple[list[_ArrowEvent], list[dict[str, Any]], N
     try:
         with pa.ipc.open_stream(io.BytesIO(body)) as reader:
             table = reader.read_all()
-        rows = table.to_pylist()
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        cells = {name: _cells_of(table.column(name)) for name in table.column_names}
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         raise MalformedError(f"The request must be an Arrow stream. Got: {str(error)[:200]}.") from None
-    _check_number(len(rows))
-    events, columns = list[_ArrowEvent](), list[dict[str, Any]]()
-    for row in rows:
-        own = {name: row.pop(name) for name in _ARROW_FIELDS if name in row}
-        cells = {name: str(value) if not _is_plain(value) else value for name, value in row.items()}
-        if own.get("id") is not None:
-            own["id"] = str(own["id"])
-        if hasattr(own.get("time"), "timestamp"):
-            own["time"] = own["time"].timestamp()
-        try:
-            events.append(msgspec.convert(own, _ArrowEvent))
-        except msgspec.ValidationError as error:
-            raise ParameterError(
-                f"The request must fit its description. Got: {error} in event {len(events)}."
-            ) from None
-        columns.append(cells)
-    return events, columns, None
+    n = table.num_rows
+    _check_number(n)
+    ids, times, labels = (cells.pop(name, [None] * n) for name in _ARROW_FIELDS)
+    columns = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)] or [{}] * n
+    own = zip([None if name is None else str(name) for name in ids], map(_moment, times), labels, strict=True)
+    try:
+        return msgspec.convert(list(own), list[_ArrowEvent]), columns, None
+    except msgspec.ValidationError as error:
+        raise ParameterError(f"The request must fit its description. Got: {error}.") from None
+
+
+def _cells_of(column: Any) -> list[Any]:
+    """A column as Python has it: numbers, words, truth, or nothing; anything else in words."""
+    import pyarrow as pa
+
+    kind = column.type
+    if not column.null_count and (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+        numbers: list[Any] = column.to_numpy().tolist()
+        return numbers
+    return [cell if _is_plain(cell) or hasattr(cell, "timestamp") else str(cell) for cell in column.to_pylist()]
+
+
+def _moment(time: Any) -> float | str | None:
+    """Seconds of a date."""
+    return time.timestamp() if hasattr(time, "timestamp") else time
 
 
 def _is_plain(value: Any) -> bool:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lopsided.constraints import ParameterError
-from lopsided.encoding import Schema
+from lopsided.encoding import EncodedRows, Schema
 from lopsided.serve.configuration import label_of
 from lopsided.serve.running import RunningModel
 from lopsided.serve.web.door import MOST_AT_ONCE
@@ -89,7 +89,7 @@ async def infer(request: Request) -> Response:
         raise ParameterError("The model must know its columns before it can score. Got one that has seen no events.")
 
     def answer() -> tuple[Any, Any]:
-        scores = champion.scores(np.asarray(champion.model.encoded(rows)).view(type(champion.model.encoded(rows))))
+        scores = champion.scores(champion.model.encoder_.from_mappings(rows).view(EncodedRows))
         return scores, champion.probabilities(scores)
 
     scores, probabilities = await asyncio.to_thread(answer)

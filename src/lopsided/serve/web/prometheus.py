@@ -44,6 +44,14 @@ class Times:
             buckets=_BOUNDS,
             registry=self.registry,
         )
+        self._known: dict[tuple[str, str, int], Histogram] = {}
+
+    def took(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request took so long."""
+        own = self._known.get((method, route, status))
+        if own is None:
+            own = self._known[method, route, status] = self.requests.labels(method, route, str(status))
+        own.observe(seconds)
 
 
 class _Models:

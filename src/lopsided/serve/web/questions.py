@@ -20,6 +20,7 @@ from lopsided.serve.running import RunningModel
 from lopsided.serve.web.prometheus import exposition
 from lopsided.serve.web.responses import NotFoundError, house_of, json_response, model_of, problem
 
+_MOST_DAYS = 60
 _Found = TypeVar("_Found")
 
 
@@ -75,10 +76,30 @@ async def alerts(request: Request) -> Response:
     """Alerts of a day."""
     given, limit = request.query_params.get("day"), _limit(request)
     try:
-        day = day_of(house_of(request).now()) if given is None else (date.fromisoformat(given) - date(1970, 1, 1)).days
+        if given is None:
+            clock = model_of(request).recent.clock
+            day = day_of(house_of(request).now() if clock is None else clock)
+        else:
+            day = (date.fromisoformat(given) - date(1970, 1, 1)).days
     except ValueError:
         raise ParameterError(f"The day must be a date such as 2026-03-31. Got {given!r}.") from None
     return json_response(await _looked(model_of(request), lambda model: looking.alerts_of(model, day, limit)))
+
+
+async def history(request: Request) -> Response:
+    """How the measures went."""
+    return json_response(looking.history_of(model_of(request)))
+
+
+async def scores(request: Request) -> Response:
+    """How scores lie, by class."""
+    return json_response(await _looked(model_of(request), looking.scores_of))
+
+
+async def days(request: Request) -> Response:
+    """The latest days."""
+    limit = min(_limit(request), _MOST_DAYS)
+    return json_response(await _looked(model_of(request), lambda model: looking.days_of(model, limit)))
 
 
 async def stream(request: Request) -> Response:

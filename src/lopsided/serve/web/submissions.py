@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.messages import EventAnswers, LabelOutcomes
-from lopsided.serve.requests import NewEvents, NewLabels
 from lopsided.serve.requests import Request as Asked
 from lopsided.serve.running import RunningModel
 from lopsided.serve.web.door import ARROW, JSON, NDJSON, MalformedError, events_of, labels_of_request
@@ -26,7 +25,7 @@ _STATUS = {"parked": 202, "conflict": 409}
 async def events(request: Request) -> Response:
     """Score one event or many."""
     model, kind, body = model_of(request), _kind_of(request), await body_of(request)
-    asked, is_one = events_of(body, kind, model)
+    asked, is_one = events_of(body, kind, model, house_of(request).now())
     asked.key = _key_of(request, body)
     await answered(model, asked)
     if asked.replayed is not None:
@@ -86,6 +85,3 @@ def _key_of(request: Request, body: bytes) -> str | None:
     if not _KEY.fullmatch(key):
         raise ParameterError("The Idempotency-Key must be 1 to 200 visible ASCII characters. Got another.")
     return f"{request.url.path} {key} {hashlib.blake2b(body, digest_size=16).hexdigest()}"
-
-
-__all__ = ["NewEvents", "NewLabels", "answered", "events", "labels"]

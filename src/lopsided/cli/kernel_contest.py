@@ -1,4 +1,4 @@
-"""The contest that `lopsided demo` shows: two streams, each met by a kernel learner, a linear learner and a fool."""
+"""The contest that `lopsided demo --kernels` shows: two streams, each met by a kernel, a line and a fool."""
 
 from __future__ import annotations
 

@@ -1,0 +1,89 @@
+"""`lopsided serve`: events are scored now, labels come later, and what was acknowledged is never lost."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from pathlib import Path
+
+import click
+
+from lopsided.constraints import ParameterError, seconds_in
+
+_DATA = "lopsided-data"
+
+
+@click.command()
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Where to listen; others than this machine need --tokens."
+)
+@click.option(
+    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free."
+)
+@click.option(
+    "--data-dir", type=click.Path(file_okay=False, path_type=Path), help=f"Where models live.  [default: {_DATA}]"
+)
+@click.option(
+    "--tokens", type=click.Path(path_type=Path), help="A file: a token and its rights (score,label,admin) in each line."
+)
+@click.option(
+    "--retention",
+    default="400d",
+    show_default=True,
+    help="How long events are kept when their label is known or given up.",
+)
+@click.option("--demo", is_flag=True, help="Replay a card stream with late labels, to see the page live.")
+def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, retention: str, demo: bool) -> None:
+    """Serve models over HTTP: score events at once, learn from labels that come minutes or weeks later.
+
+    A score or a label is acknowledged when it is on disk. A process that is killed goes on where it was; SIGTERM and
+    Ctrl-C save everything first. The page is at the address that is printed, the description of all requests at
+    /openapi.json.
+
+    \b
+    curl -X PUT localhost:8080/models/cards -d '{}'
+    curl localhost:8080/models/cards/events -d '{"id": "a1", "columns": {"amount": 5.0, "country": "NO"}}'
+    curl localhost:8080/models/cards/labels -d '{"id": "a1", "label": 0}'
+    """
+    _check_installed()
+    from lopsided.serve.demo import RETENTION, Replay
+    from lopsided.serve.house import House, TakenError
+    from lopsided.serve.web.serving import check_reachable
+    from lopsided.serve.web.serving import serve as serve_house
+    from lopsided.serve.web.tokens import Tokens
+
+    kept = seconds_in(retention)
+    if kept is None:
+        raise ParameterError(f"The option --retention must be a duration such as 90d or 52w, got {retention!r}.")
+    known = Tokens.read(tokens)
+    check_reachable(host, known)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    folder = data_dir or (Path(tempfile.mkdtemp(prefix="lopsided-demo-")) if demo else Path(_DATA))
+    try:
+        house = House(folder, retention=min(kept, RETENTION) if demo else kept)
+    except TakenError as error:
+        raise ParameterError(str(error)) from None
+    replay = Replay(house) if demo else None
+
+    def started(address: str) -> None:
+        click.echo(f"lopsided serves {address}  (data in {folder}; Ctrl-C ends it)")
+        if replay is not None:
+            replay.start()
+
+    try:
+        serve_house(house, known, host, port, started)
+    finally:
+        if replay is not None:
+            replay.stop()
+
+
+def _check_installed() -> None:
+    try:
+        import apsw  # noqa: F401
+        import msgspec  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"The command serve needs the package {error.name}: pip install 'lopsided[serve]'.", name=error.name
+        ) from None

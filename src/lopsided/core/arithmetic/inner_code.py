@@ -1,0 +1,80 @@
+"""What compiled code calls is compiled for that alone: no way in from Python, no machine code of its own.
+
+Numba treats every function as if Python were to call it. It makes a wrapper that takes named tuples of dozens of arrays
+apart, machine code, and a file; and a call with a constant is a function of its own. Most functions here are only parts
+of a loop that Python enters once: `serve_inner_calls` gives each a twin that the loop is built from, and the time to
+the first result on a fresh machine is cut in half. A twin is optimised before it is built into others, so that two
+loops with the same part compute the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+from numba.core.types import unliteral
+
+
+class _WithoutEnvironments:
+    """A code generator that keeps no Python objects for a function: nothing runs it by itself."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Code to be built into other code: optimised, but never handed to the machine."""
+
+    @property
+    def codegen(self) -> Any:
+        return _WithoutEnvironments(self._codegen)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout  # the passes over the whole module do the rest
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):  # type: ignore[misc]
+    _name = "inner_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return bool(super().run_pass(state))
+
+
+class _InnerCompiler(CompilerBase):  # type: ignore[misc]
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(_InnerLowering if made is NativeLowering else made, said) for made, said in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+def serve_inner_calls(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Let calls of `dispatcher` from compiled code be calls of a twin that is compiled for this alone."""
+    twin: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler, **options)(function)
+
+    def call_template(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        keywords = {name: unliteral(kind) for name, kind in keywords.items()}
+        return twin.get_call_template(tuple(map(unliteral, arguments)), keywords)
+
+    dispatcher.get_call_template, dispatcher.get_overload = call_template, twin.get_overload

@@ -1,0 +1,120 @@
+"""What came lately, noted by the thread that writes: scores, days, how much, how fast. Nothing is learned from it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lopsided.serve.entries import Events, place_of
+from lopsided.serve.measuring import Floats
+from lopsided.serve.messages import Pace
+from lopsided.serve.requests import NewEvents, Request
+from lopsided.serve.storage.log import Group, LogReader
+
+_ROOM = 10_000  # events
+_FIRST_ENTRIES = 1_000  # that are read when a model is opened
+_DAYS = 60
+_MOMENTS = 63  # of the latest events: their median is the clock, so that one wrong date does not move it
+_SECONDS = 10
+_ANSWERS = 2_000
+
+
+class Recent:
+    """The latest events of a model, whoever asks. All of it is bounded."""
+
+    def __init__(self, reader: LogReader) -> None:
+        self._changing = threading.Lock()
+        self._scores: Floats = np.full(_ROOM, np.nan)
+        self._places: npt.NDArray[np.int64] = np.zeros(_ROOM, dtype=np.int64)
+        self._n = 0
+        self._moments: deque[float] = deque(maxlen=_MOMENTS)
+        self._days: OrderedDict[int, list[float]] = OrderedDict()  # events, scored ones, sum of their scores
+        self._seconds: deque[list[int]] = deque(maxlen=_SECONDS + 1)  # second, events, labels
+        self._answers: deque[float] = deque(maxlen=_ANSWERS)
+        for sequence in reversed(reader.newest_events(_FIRST_ENTRIES)):
+            entry = reader.events_at(sequence)
+            if entry is not None:
+                self._note_events(sequence, entry)
+        self._days.clear()  # of which some may have begun before
+
+    # ---------------------------------------------------------------- noting
+
+    def note(self, group: Group, requests: Sequence[Request]) -> None:
+        """A group that has been written, and who waited for it."""
+        now = time.perf_counter()
+        with self._changing:
+            n = 0
+            for sequence, entry in group.entries:
+                if isinstance(entry, Events):
+                    self._note_events(sequence, entry)
+                    n += len(entry.ids)
+            self._answers.extend(now - request.began for request in requests if isinstance(request, NewEvents))
+            self._note_pace(n, len(group.labels))
+
+    def _note_events(self, sequence: int, entry: Events) -> None:
+        n = len(entry.ids)
+        scores = np.where(np.isnan(entry.probability_array), np.nan, entry.score_array)  # NaN before the model began
+        at = (self._n + np.arange(n)) % _ROOM
+        self._scores[at], self._places[at] = scores, place_of(sequence, 0) + np.arange(n)
+        self._n += n
+        times = entry.time_array
+        self._moments.extend(times[-_MOMENTS:].tolist())
+        days = np.floor(times / 86400.0).astype(np.int64)
+        for day in np.unique(days).tolist():
+            own = scores[days == day]
+            scored = own[~np.isnan(own)]
+            sums = self._days.setdefault(day, [0.0, 0.0, 0.0])
+            for k, amount in enumerate((own.size, scored.size, float(scored.sum()))):
+                sums[k] += amount
+            self._days.move_to_end(day)
+        while len(self._days) > _DAYS:
+            self._days.popitem(last=False)
+
+    def _note_pace(self, events: int, labels: int) -> None:
+        second = int(time.monotonic())
+        if not self._seconds or self._seconds[-1][0] != second:
+            self._seconds.append([second, 0, 0])
+        self._seconds[-1][1] += events
+        self._seconds[-1][2] += labels
+
+    # ---------------------------------------------------------------- asking
+
+    @property
+    def clock(self) -> float | None:
+        """The time of the latest events: their median; None before there are any."""
+        with self._changing:
+            moments = sorted(self._moments)
+        return moments[len(moments) // 2] if moments else None
+
+    def scores(self) -> tuple[npt.NDArray[np.int64], Floats]:
+        """Places and scores of the latest events that a model has scored, in no order."""
+        with self._changing:
+            known = ~np.isnan(self._scores)
+            return self._places[known], self._scores[known]
+
+    def day(self, day: int) -> tuple[int, float | None] | None:
+        """How many events a day had, and their mean score; None of a day that was not watched."""
+        with self._changing:
+            found = self._days.get(day)
+        if found is None:
+            return None
+        events, scored, total = found
+        return int(events), total / scored if scored else None
+
+    def pace(self, write: float) -> Pace:
+        """How much, and how fast."""
+        with self._changing:
+            second = int(time.monotonic())
+            whole = [own for own in self._seconds if second - _SECONDS <= own[0] < second]
+            answers: Any = np.array(self._answers)
+        events, labels = (sum(own[k] for own in whole) / _SECONDS for k in (1, 2))
+        if not answers.size:
+            return Pace(events, labels, None, None, write)
+        median, p99 = np.quantile(answers, [0.5, 0.99]).tolist()
+        return Pace(events, labels, median, p99, write)
