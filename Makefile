@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test coverage: export OPENBLAS_NUM_THREADS := 1
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test check coverage bench docs clean
+.PHONY: setup demo test check coverage bench browser docs clean
 
 setup: $(STAMP)
 
@@ -52,6 +52,12 @@ check: setup
 bench: setup
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py
+
+# The report and the page of the service in Debian's chromium: minutes, and a browser, that the gate does not have.
+browser: setup
+	command -v chromium >/dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
+	$(BIN)/python -m pip install --quiet --editable ".[browser]"
+	$(BIN)/python -m pytest -m browser tests/browser
 
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
 docs: setup

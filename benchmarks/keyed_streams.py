@@ -47,8 +47,8 @@ class Stream:
 
 
 STREAMS = {
-    "flights": Stream(flights.flights, flights.KEYS, DAY / 2, 20, 28 * DAY),
     "ratings": Stream(ratings.ratings, ratings.KEYS, DAY, 10, 7 * DAY),
+    "flights": Stream(flights.flights, flights.KEYS, DAY / 2, 20, 28 * DAY),
 }
 
 
@@ -100,5 +100,5 @@ if __name__ == "__main__":
         for line in lines(name):
             print(line, flush=True)
             table.append(line)
-        if chosen.write:
-            write_measured(PAGE, "\n".join(table), name)
+            if chosen.write:
+                write_measured(PAGE, "\n".join(table), name)

@@ -172,7 +172,8 @@ def test_numbers_on_the_page_are_those_of_the_api_while_the_stream_runs(opened, 
 
     def is_equal():
         shown = page.evaluate(
-            "Object.fromEntries([...document.querySelectorAll('[data-field]')].map(e => [e.dataset.field, e.textContent]))"
+            "Object.fromEntries([...document.querySelectorAll('[data-field]')]"
+            ".map(e => [e.dataset.field, e.textContent]))"
         )
         state = state_of(service)
         measures = state["champion"]["measures"]

@@ -265,9 +265,11 @@ def test_a_learner_of_whole_sets_is_fitted_once(lopsided, refused, payments_file
     said = ("--label", "fraud", "--ignore", "when", "--ignore", "card", "--learner", "b2rmk", "--set", "max_sweeps=3")
     lines = (tmp_path / payments_file).read_text().splitlines(keepends=True)
     (tmp_path / "few.csv").write_text("".join(lines[:101]))
+    monkeypatch.setattr("lopsided.cli.batch_training._SOON_FITTED", 99)
     done = lopsided("learn", "few.csv", *said, "-o", "batch", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["rows"] == 100
+    assert "note: B2RMK fits 100 rows at once, in time that grows with their cube: this may take long" in done.stderr
     done = lopsided("score", "batch", payments_file)
     assert done.returncode == 0, done.stderr
     scores = np.array([float(row["score"]) for row in csv.DictReader(io.StringIO(done.stdout))])

@@ -95,9 +95,9 @@ def test_a_label_is_not_known_before_its_time(contest):
 
 
 def test_the_table_of_days_holds_the_latest(contest):
-    console = Console(width=100, record=True, file=io.StringIO())
+    console = Console(width=80, record=True, file=io.StringIO())
     console.print(demo_days._days(contest))
     text = console.export_text()
-    assert contest.date(19) in text
+    assert "01-24" in text
     assert f"{20 - OPENS} days" in text
-    assert [line for line in text.splitlines() if line.startswith("2026-")]
+    assert len([line for line in text.splitlines() if line.startswith("01-")]) == 20 - OPENS

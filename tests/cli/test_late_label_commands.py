@@ -271,6 +271,7 @@ def test_tune_ranks_by_the_alerts_of_a_day(lopsided, refused, labelled, rows):
         ((*BY_ID, "--label-time", "known", "--delay", "1d"), "a label is known at its own time"),
         ((*BY_ID[:-4], "--label-time", "known"), "The option --label-time must come with --time"),
         ((*BY_ID, "--label-time", "knwon"), "labels.csv must hold the column 'knwon', got id, fraud, known."),
+        (("--labels-for", "alerts"), "must come with --alerts or --explore: a threshold flags nothing before the"),
         ((*BY_ID, "--follow"), "The option --labels must come without --follow"),
         (("--labels", "labels.csv", "--id", "key"), "labels.csv must hold the column 'key', got id, fraud, known."),
     ],

@@ -235,7 +235,7 @@ def test_bad_rows_can_be_kept_apart(lopsided, broken, tmp_path):
     ("options", "sentence"),
     [
         (["--label", "no"], "The label column of broken.csv must be one of the columns a, b, y, got 'no'."),
-        (["--time", "no"], "The columns must be among a, b, y, got 'no'."),
+        (["--time", "no"], "The columns must be among a, b, y, got 'no'; see --time."),
         (["--kind", "a=colour"], "The kind of column 'a' must be one of"),
     ],
 )

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from lopsided.constraints import ParameterError
@@ -117,6 +118,16 @@ def test_what_has_changed_is_named():
     assert found["country"].what in ("'DE'", "'FR'")
     assert found["right"].what == "" and found["right"].after < 0.5 < found["right"].before
     assert str(found["right"]).startswith("right: 9")
+
+
+def test_words_of_arrow_are_those_of_lists():
+    words = ["b", None, "a", "", *"ccdefghij", "a"]
+    codes = [DriftAlarm(["x"], ["word"]) for _ in range(3)]
+    given = [words, pa.array(words), pa.chunked_array([words[:3], words[3:]])]
+    for alarm, column in zip(codes, given, strict=True):
+        alarm.update_many({"x": np.zeros(len(words)), "word": column})
+    assert codes[0].codes == codes[1].codes == codes[2].codes == [{word: k for k, word in enumerate("bacdefg")}]
+    assert codes[0].to_bytes() == codes[1].to_bytes() == codes[2].to_bytes()
 
 
 def test_few_false_alarms_on_streams_that_do_not_change():

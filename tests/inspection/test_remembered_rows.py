@@ -12,6 +12,7 @@ import lopsided as lp
 from lopsided.encoding import infer_schema
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.inspection import describe, explain
+from lopsided.late import LateLearner
 
 rng = np.random.default_rng(0)
 N = 1500
@@ -64,6 +65,17 @@ def test_the_number_of_a_vector_is_that_of_its_row(name):
     vectors = np.concatenate(vectors) if isinstance(vectors, list) else vectors
     assert len(vectors) > 5
     np.testing.assert_array_equal(vectors, X[numbers_of(learner) - 1])
+
+
+@pytest.mark.parametrize("pieces", [[N], [3, 400, 5, N]])
+def test_rows_whose_labels_came_late_are_numbered_as_they_were_learned(pieces):
+    late = LateLearner(lp.StreamPipeline(lp.OnlineScaler(), LEARNERS["KOIL"]()), delay=60, classes=[0, 1])
+    start = 0
+    for size in pieces:
+        late.progressive_scores(X[start : start + size], Y[start : start + size])
+        start += size
+    for number in numbers_of(late.model).tolist():
+        np.testing.assert_array_equal(late.model.remembered_row(number), X[number - 1])
 
 
 @pytest.mark.parametrize("pieces", [[N], [1, 10, 700], []])

@@ -5,16 +5,19 @@ import re
 import httpx
 import numpy as np
 import pytest
-from serve.running_service import running_service, wait_until
 
+from lopsided.encoding import Column, Schema
 from lopsided.serve.demo import NAME, Replay
+from lopsided.serve.drifting import DriftWatch
 from lopsided.serve.entries import Events, place_of
 from lopsided.serve.house import House
 from lopsided.serve.measuring import Window
 from lopsided.serve.messages import LineState, Measures
-from lopsided.serve.recent import Recent
+from lopsided.serve.recent import Recent, Sampled
+from lopsided.serve.storage.disk import RealDisk
 from lopsided.serve.storage.log import Group
 from lopsided.serve.watching import Past, Summary
+from serve.running_service import running_service, wait_until
 
 DAY = 86_400.0
 BEGIN = 20_000 * DAY  # 2024-10-04
@@ -185,6 +188,32 @@ def test_one_wrong_date_does_not_move_the_clock_and_all_that_is_kept_is_bounded(
     assert places.size == 10_000 and places.min() == place_of(53, 0) and scores.min() == pytest.approx(0.5)
     assert recent.day(20_000) is None and recent.day(20_099) == (200, pytest.approx(0.99))
     assert recent.clock == BEGIN + 99 * DAY
+    rows = recent.drained()
+    assert 2000 <= len(rows) <= 4000 and len({row.time for row in rows}) > 100 and recent.drained() == []
+
+
+def test_drift_is_told_by_days_and_survives_a_restart_but_not_a_broken_file(tmp_path):
+    schema = Schema((Column("amount", "number"), Column("shop", "category", 8)))
+    rng, watch, disk = np.random.default_rng(0), DriftWatch(tmp_path, RealDisk()), RealDisk()
+    for day in range(24):
+        amounts, shops = rng.normal(2.0 * (day >= 20), size=100), rng.integers(3, size=100)
+        rows = [
+            Sampled(BEGIN + day * DAY + 60.0 * k, b'{"amount": %r, "shop": "s%d"}' % (amount, shop), 0.1)
+            for k, (amount, shop) in enumerate(zip(amounts.tolist(), shops, strict=True))
+        ]
+        watch.take(schema, [*rows, Sampled(BEGIN + 1e9, rows[0].columns, 0.1)], BEGIN + day * DAY)
+        if day == 10:
+            watch.save()
+            watch = DriftWatch(tmp_path, disk)
+            assert watch.state() is None
+    state = watch.state()
+    assert state.series == ["amount", "score", "shop"] and state.days == 22
+    assert [found.what.partition(" ")[0] for found in state.found] == ["amount"]
+    assert state.found[0].since == BEGIN + 20 * DAY
+    disk.write(tmp_path / "drift.safetensors", b"something else")
+    again = DriftWatch(tmp_path, disk)
+    again.take(schema, rows, BEGIN + 23 * DAY)
+    assert again.state().days == 0 and again.state().found == []
 
 
 def test_a_label_that_nobody_gave_has_no_delay():

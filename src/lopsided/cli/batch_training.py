@@ -14,6 +14,7 @@ from lopsided.cli.training import save_with_place
 from lopsided.constraints import ParameterError
 
 MOST_ROWS = 3000  # the cost of a fit grows with their cube: these take minutes
+_SOON_FITTED = 1_000  # rows
 
 
 def fit_and_save(model: Any, feed: Feed, target: str) -> dict[str, Any]:
@@ -33,6 +34,8 @@ def fit_and_save(model: Any, feed: Feed, target: str) -> dict[str, Any]:
         got = "one label in all rows" if every.size else "no rows"
         raise ParameterError(f"The files for {name} must have rows of two labels, got {got} in {feed.name}.")
     rows = _stacked(parts)
+    if every.size > _SOON_FITTED:
+        feed.note(f"{name} fits {every.size:,} rows at once, in time that grows with their cube: this may take long")
     model.fit(rows, feed.labels_of(every))
     save_with_place(model, target, feed, None)
     assert feed.labels is not None

@@ -97,14 +97,14 @@ def _run(contest: FraudDesk, *, silent: bool) -> None:
 def _days(contest: FraudDesk) -> Table:
     """The latest days, a line each, and all since the desk opened."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("day")
+    table.add_column("day", no_wrap=True)
     table.add_column("frauds", justify="right")
     for desk in contest.desks:
         table.add_column(f"{desk.picker.name}\n[dim]caught, saved", justify="right", no_wrap=True)
     n_days = len(contest.desks[0].figures)
     for place in range(max(0, n_days - _SHOWN), n_days):
         days = [desk.figures[place] for desk in contest.desks]
-        table.add_row(contest.date(OPENS + place), str(days[0].cases), *(_cell(one) for one in days))
+        table.add_row(contest.date(OPENS + place)[len("2026-") :], str(days[0].cases), *(_cell(one) for one in days))
     sums = [desk.total() for desk in contest.desks]
     table.add_section()
     table.add_row(f"{n_days} days", str(sums[0].cases), *(_cell(one) for one in sums), style="bold")

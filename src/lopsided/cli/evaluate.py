@@ -101,7 +101,7 @@ def evaluate(
         from lopsided.report.writing import check_can_write
 
         check_can_write(report)
-    told, chosen = late.read(options), late.selection(seed)
+    told, chosen = late.read(options), late.selection(seed, has_budget=budget is not None)
     with open_feed(Reading(files, **options), labels=told) as feed:
         feed.with_ids = report is not None
         watching = None if budget is None else Alerting(budget, feed, value)

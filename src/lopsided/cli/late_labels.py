@@ -131,10 +131,15 @@ class LateOptions:
             tell(f"note: {found.n_left_out:,} labels without {missing} were left out")
         return found
 
-    def selection(self, seed: int) -> SelectiveLabels | None:
+    def selection(self, seed: int, *, has_budget: bool) -> SelectiveLabels | None:
         """Whose labels are seen, if not all are."""
         if self.labels_for == "all":
             return None
+        if not has_budget and not self.explore:
+            raise ParameterError(
+                "The option --labels-for alerts must come with --alerts or --explore: a threshold flags nothing before "
+                "the first labels, and without alerts there are none. Got neither."
+            )
         cap = {} if self.weight_cap is None else {"cap": self.weight_cap}
         chosen = SelectiveLabels(self.explore or 0.0, seed=seed, **cap)
         if chosen.explore and 1.0 / chosen.explore > chosen.cap:

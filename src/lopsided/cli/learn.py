@@ -136,7 +136,7 @@ def learn(
     said = known["options"] | {name: value for name, value in options.items() if value is not None}
     spellings = None if model is None else Spellings.of(model.labels_)
     told = late.read(said, spellings, attached[LABELS].description if LABELS in attached else None)
-    chosen = late.selection(known["options"].get("seed", seed))
+    chosen = late.selection(known["options"].get("seed", seed), has_budget=budget is not None)
     with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start, labels=told) as feed:
         if model is None:
             model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value)

@@ -365,7 +365,13 @@ class DriftAlarm:
 
 def _coded(values: Any, codes: dict[str, int]) -> npt.NDArray[np.float64]:
     """Words as numbers: the first seven have one of their own, all others share one."""
-    words = values.to_pylist() if hasattr(values, "to_pylist") else np.asarray(values).tolist()
+    if hasattr(values, "combine_chunks"):
+        values = values.combine_chunks()
+    if hasattr(values, "dictionary_encode"):  # an arrow column: each of its words is looked at once, as they come
+        encoded = values.dictionary_encode()
+        found = np.append(_coded(encoded.dictionary.to_pylist(), codes), np.nan)
+        return found[encoded.indices.fill_null(len(found) - 1).to_numpy(zero_copy_only=False)]
+    words = np.asarray(values).tolist()
     coded = np.empty(len(words))
     for place, word in enumerate(words):
         if word is None or word == "" or word != word:

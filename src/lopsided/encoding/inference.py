@@ -146,9 +146,9 @@ def schema_and_notes(
         ("value", [value]),
     ]
     for argument, names in asked:
-        for name in names:
-            if name is not None and name not in head:
-                raise SchemaError(f"The columns must be among {', '.join(head)}, got {name!r}.", argument)
+        for wanted in names:
+            if wanted is not None and wanted not in head:
+                raise SchemaError(f"The columns must be among {', '.join(head)}, got {wanted!r}.", argument)
     for name, kind in kinds.items():
         if kind not in _TELLABLE:
             raise SchemaError(f"The kind of column {name!r} must be one of {', '.join(_TELLABLE)}, got {kind!r}.")

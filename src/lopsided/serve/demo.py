@@ -1,7 +1,8 @@
 """What `lopsided serve --demo` shows: a stream of card payments, replayed fast, whose labels come days late.
 
-The days are those of the stream: it begins two weeks ago, hurries to the present day, so that there is something to
-see, and then goes on at a steady pace. Payments and labels take the way of any request but for the socket.
+The days are those of the stream. It begins with the last two weeks, in a hurry: of these the labels that are known by
+today come at once, as whoever begins with such a service has them. Then it goes on at a steady pace, and labels come
+when the clock of the stream has reached them. Payments and labels take the way of any request but for the socket.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _CHALLENGER = ChallengerSettings("fourierranker")
 _CARDS, _TERMINALS, _DAYS = 1_000, 2_000, 120
 _DAY = 86_400.0
 _AHEAD = 14  # days before the present one
-_HURRY, _BATCH = 3_000.0, 100  # payments a second while it hurries, and at a time
-_MOST_BEHIND = 100  # entries that learning may be behind, while it hurries
+_HURRY, _BATCH = 2_500.0, 100  # payments a second while it hurries, and at a time
+_MOST_BEHIND = 40  # entries that what answers may be behind, while it hurries
 _PATIENCE = 0.3  # seconds, if it is
 _TICK = 0.05
 _SLOW = 20.0  # payments a second, while the learner is being compiled
@@ -60,6 +61,7 @@ class Replay:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="replay", daemon=True)
         self._labels: list[tuple[float, str, str]] = []  # moment, id, label: a heap
+        self._present = 0.0  # the beginning of this day, up to which it hurries
 
     def start(self) -> None:
         """Begin; the models may still be opening."""
@@ -83,17 +85,18 @@ class Replay:
     def _play(self) -> None:
         if self._house.make(NAME, _SETTINGS):
             self._ask(Change(lambda _: log.Challenged(_CHALLENGER)))
-        payments, present = self._payments(), np.floor(self._house.now() / _DAY) * _DAY
+        self._present = float(np.floor(self._house.now() / _DAY) * _DAY)
+        payments = self._payments()
         while not self._stopping.is_set():
             model = self._house.model(NAME)
             is_compiling = model.schema is not None and model.view.champion is None
-            is_late = not is_compiling and (model.recent.clock or 0.0) < present
+            is_late = not is_compiling and (model.recent.clock or 0.0) < self._present
             n = _BATCH if is_late else max(1, round((_SLOW if is_compiling else self._pace) * _TICK))
             began = time.monotonic()
             self._submit([next(payments) for _ in range(n)])
             tick = _BATCH / _HURRY if is_late else _TICK
             self._stopping.wait(max(0.0, tick - (time.monotonic() - began)))
-            if is_late and model.written - model.summary.position > _MOST_BEHIND:
+            if is_late and model.written - model.view.position > _MOST_BEHIND:
                 self._stopping.wait(_PATIENCE)
 
     def _payments(self) -> Iterator[tuple[dict[str, Any], bool]]:
@@ -101,7 +104,7 @@ class Replay:
         from lopsided.datasets import card_stream
 
         model, season = self._house.model(NAME), 0
-        begin = max(np.floor(self._house.now() / _DAY) - _AHEAD, np.floor((model.recent.clock or 0.0) / _DAY) + 1)
+        begin = max(self._present / _DAY - _AHEAD, np.floor((model.recent.clock or 0.0) / _DAY) + 1)
         prefix = f"{model.written:x}" if model.recent.clock else ""  # a replay that is continued has other ids
         while True:
             stream = card_stream(_CARDS, _TERMINALS, _DAYS, random_state=self._random_state + season)
@@ -123,12 +126,12 @@ class Replay:
     # ---------------------------------------------------------------- what a client would do
 
     def _submit(self, payments: list[tuple[dict[str, Any], bool]]) -> None:
-        """Ask for scores of payments, and hand in all labels that are known by the time of the last of them."""
+        """Ask for scores of payments, and hand in all labels that are known by then, or by the present day."""
         model = self._house.model(NAME)
         asked, _ = events_of(msgspec.json.encode([event for event, _ in payments]), JSON, model, self._house.now())
         self._ask(asked)
         self._plan_labels(asked, payments)
-        moment, known = payments[-1][0]["time"], list[dict[str, Any]]()
+        moment, known = max(payments[-1][0]["time"], self._present), list[dict[str, Any]]()
         while self._labels and self._labels[0][0] <= moment:
             at, name, label = heapq.heappop(self._labels)
             known.append({"id": name, "label": label, "time": at})

@@ -57,6 +57,7 @@ def state_of(model: RunningModel) -> ModelState:
         threshold=summary.threshold,
         delay=summary.delay,
         pace=model.recent.pace(model.latency),
+        drift=model.drift.state(),
         champion=summary.champion,
         challenger=summary.challenger,
         versions=model.versions.all(),
@@ -71,17 +72,20 @@ def _status(model: RunningModel) -> Literal["waiting", "compiling", "live"]:
 
 
 def _notes(model: RunningModel) -> list[str]:
-    notes = []
-    if model.schema is None:
+    notes, status = [], _status(model)
+    if status == "waiting":
         notes.append("What the columns are will be found in the first 200 events, or at the first label.")
-    if _status(model) == "compiling":
-        notes.append("The learner is being compiled for this machine, once: all scores are 0 until it is done.")
-    if model.sequencer.has_challenger and model.schema is not None and model.view.challenger is None:
-        notes.append("The challenger is being compiled, or has just begun: it does not score yet.")
+    if status == "compiling":
+        notes.append(
+            "The learner is being compiled for this machine, once: that takes up to a minute or two. Events are taken "
+            "and kept meanwhile; they get the score 0."
+        )
+    elif model.summary.champion.rows == 0:
+        notes.append("Nothing has been learned: all scores are 0 until labels come.")
+    if status == "live" and model.sequencer.has_challenger and model.view.challenger is None:
+        notes.append("The challenger is being compiled: it does not score yet.")
     if model.summary.refused:
         notes.append(f"{model.summary.refused} labelled event(s) did not fit the columns and were not learned.")
-    if model.summary.champion.rows == 0:
-        notes.append("Nothing has been learned: all scores are 0 until labels come.")
     return notes
 
 

@@ -166,6 +166,22 @@ class Pace(Struct):
     write: Annotated[float, Meta(description="How long the latest group took to be on disk.")]
 
 
+class DriftFound(Struct):
+    """A change of the stream, in words, and since when (seconds since 1970)."""
+
+    what: str
+    since: float
+
+
+class DriftState(Struct):
+    """An alarm over columns and scores that compares whole days: it can tell when it has seen enough of them."""
+
+    series: list[str]
+    days: int
+    days_needed: int
+    found: Annotated[list[DriftFound], Meta(description="The latest changes, the oldest first.")]
+
+
 class Version(Struct):
     """A version that can be gone back to."""
 
@@ -196,6 +212,7 @@ class ModelState(Struct):
     threshold: float | None
     delay: LabelDelay | None
     pace: Pace
+    drift: DriftState | None
     champion: LineState
     challenger: LineState | None
     versions: list[Version]

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,15 @@ _DAYS = 60
 _MOMENTS = 63  # of the latest events: their median is the clock, so that one wrong date does not move it
 _SECONDS = 10
 _ANSWERS = 2_000
+_SAMPLED, _SAMPLED_AT_ONCE = 4_000, 100
+
+
+class Sampled(NamedTuple):
+    """One of the latest events, for those who look at some of them."""
+
+    time: float
+    columns: bytes  # as JSON
+    score: float  # NaN before the model began
 
 
 class Recent:
@@ -37,11 +46,13 @@ class Recent:
         self._days: OrderedDict[int, list[float]] = OrderedDict()  # events, scored ones, sum of their scores
         self._seconds: deque[list[int]] = deque(maxlen=_SECONDS + 1)  # second, events, labels
         self._answers: deque[float] = deque(maxlen=_ANSWERS)
+        self._sampled: list[Sampled] = []
         for sequence in reversed(reader.newest_events(_FIRST_ENTRIES)):
             entry = reader.events_at(sequence)
             if entry is not None:
                 self._note_events(sequence, entry)
         self._days.clear()  # of which some may have begun before
+        self._sampled = []
 
     # ---------------------------------------------------------------- noting
 
@@ -65,6 +76,11 @@ class Recent:
         self._n += n
         times = entry.time_array
         self._moments.extend(times[-_MOMENTS:].tolist())
+        step = max(1, n // _SAMPLED_AT_ONCE)
+        chosen = zip(times[::step].tolist(), entry.rows[::step], scores[::step].tolist(), strict=True)
+        self._sampled += [Sampled(*row) for row in chosen]
+        if len(self._sampled) > _SAMPLED:  # fewer of all days rather than none of the first
+            del self._sampled[::2]
         days = np.floor(times / 86400.0).astype(np.int64)
         for day in np.unique(days).tolist():
             own = scores[days == day]
@@ -97,6 +113,12 @@ class Recent:
         with self._changing:
             known = ~np.isnan(self._scores)
             return self._places[known], self._scores[known]
+
+    def drained(self) -> list[Sampled]:
+        """A sample of the events since it was asked for last."""
+        with self._changing:
+            rows, self._sampled = self._sampled, []
+        return rows
 
     def day(self, day: int) -> tuple[int, float | None] | None:
         """How many events a day had, and their mean score; None of a day that was not watched."""

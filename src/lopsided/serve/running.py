@@ -17,6 +17,7 @@ from typing import Any
 
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.serve.clock import Clock
+from lopsided.serve.drifting import DriftWatch
 from lopsided.serve.entries import Entry, Made, place_of
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import ModelSettings
@@ -115,7 +116,7 @@ class RunningModel:
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
         self.latency = 0.0
-        self.recent, self.past = Recent(self.reader), Past()
+        self.recent, self.past, self.drift = Recent(self.reader), Past(), DriftWatch(folder, disk)
         self.summary: Summary = summary_of(self._fold, self._sequencer)
         self._publish()
         jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn)]
@@ -346,6 +347,8 @@ class RunningModel:
             self._outbox.put((Group(self._clock(), segments=[large], outdated=[s.number for s in small[:-1]]), []))
             self._sequencer.ids.replace(small, large)
         self._inbox.put(Tick(self._retention, self.versions.oldest_position))
+        if self._fold.schema is not None:
+            self.drift.take(self._fold.schema, self.recent.drained(), self.recent.clock)
 
     def _save(self) -> None:
         content = self._fold.to_bytes()
@@ -357,6 +360,7 @@ class RunningModel:
                 _LOG.warning("A snapshot of model %s cannot be written: %s", self.name, error)
             else:
                 self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
+                self.drift.save()
 
 
 def _size(request: Request) -> int:

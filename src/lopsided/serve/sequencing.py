@@ -24,7 +24,7 @@ from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_
 from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
-from lopsided.serve.replies import Replies
+from lopsided.serve.replying import Replies
 from lopsided.serve.requests import Change, NewEvents, NewLabels, Request, Tick
 from lopsided.serve.scoring import View, flags_of
 from lopsided.serve.storage.ids import EventIds
@@ -367,7 +367,8 @@ class Sequencer:
         patience, as_negative = patience_of(self.settings)
         since = group.received - patience
         for name in self._reader.parked_before(since):
-            if name not in group.parked and self._parked.pop(name, None):
+            if name not in group.parked and name in self._parked:
+                del self._parked[name]
                 group.parked[name] = None
         overdue = self._aging.overdue(since, group.received, self._fates)
         if overdue is None:

@@ -105,13 +105,13 @@ class LogWriter:
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
         entries = [(at, _kind(entry), group.received, _count(entry), packed(entry)) for at, entry in group.entries]
-        segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
         parked = [(name, *label) for name, label in group.parked.items() if label is not None]
+        segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
         written: tuple[tuple[str, list[Any]], ...] = (
             ("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries),
             ("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels),
-            ("DELETE FROM parked WHERE id = ?", [(name,) for name in group.parked]),
-            ("INSERT INTO parked VALUES (?, ?, ?, ?)", parked),
+            ("INSERT OR REPLACE INTO parked VALUES (?, ?, ?, ?)", parked),
+            ("DELETE FROM parked WHERE id = ?", [(name,) for name, label in group.parked.items() if label is None]),
             ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
             ("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated]),
             ("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", segments),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -25,21 +25,18 @@ class MalformedError(Exception):
     """The body of a request is not what its type says."""
 
 
-class _RawEvent(msgspec.Struct, forbid_unknown_fields=True):
+class _OwnFields(msgspec.Struct):
+    """What is said of an event beside its columns."""
+
+    id: Id | None = None
+    time: Moment | None = None
+    label: AnyLabel | None = None
+
+
+class _RawEvent(_OwnFields, forbid_unknown_fields=True, kw_only=True):
     """An event whose columns are left as they are."""
 
     columns: msgspec.Raw
-    id: Id | None = None
-    time: Moment | None = None
-    label: AnyLabel | None = None
-
-
-class _ArrowEvent(msgspec.Struct, array_like=True):
-    """What a row of a table says of an event, beside its columns."""
-
-    id: Id | None = None
-    time: Moment | None = None
-    label: AnyLabel | None = None
 
 
 _events = msgspec.json.Decoder(_RawEvent | list[_RawEvent])
@@ -63,7 +60,11 @@ def events_of(body: bytes, kind: str, model: RunningModel, now: float) -> tuple[
 
 
 def _checked(
-    model: RunningModel, now: float, events: list[Any], columns: list[dict[str, Any]], raw: list[bytes] | None
+    model: RunningModel,
+    now: float,
+    events: Sequence[_OwnFields],
+    columns: list[dict[str, Any]],
+    raw: list[bytes] | None,
 ) -> NewEvents:
     for row, cells in enumerate(columns):
         if not cells or len(cells) > MOST_COLUMNS:
@@ -132,7 +133,7 @@ def _whole_lines(body: bytes) -> Iterator[bytes]:
     return (line for line in body.splitlines() if line.strip())
 
 
-def _from_arrow(body: bytes) -> tuple[list[_ArrowEvent], list[dict[str, Any]], None]:
+def _from_arrow(body: bytes) -> tuple[list[_OwnFields], list[dict[str, Any]], None]:
     """Rows of an Arrow stream: the columns id, time and label are those of events, all others are theirs."""
     import pyarrow as pa
 
@@ -144,13 +145,21 @@ def _from_arrow(body: bytes) -> tuple[list[_ArrowEvent], list[dict[str, Any]], N
         raise MalformedError(f"The request must be an Arrow stream. Got: {str(error)[:200]}.") from None
     n = table.num_rows
     _check_number(n)
-    ids, times, labels = (cells.pop(name, [None] * n) for name in _ARROW_FIELDS)
+    own = {name: cells.pop(name) for name in _ARROW_FIELDS if name in cells}
     columns = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)] or [{}] * n
-    own = zip([None if name is None else str(name) for name in ids], map(_moment, times), labels, strict=True)
+    return [_arrow_event(own, row) for row in range(n)], columns, None
+
+
+def _arrow_event(own: dict[str, list[Any]], row: int) -> _OwnFields:
+    fields = {name: values[row] for name, values in own.items() if values[row] is not None}
+    if "id" in fields:
+        fields["id"] = str(fields["id"])
+    if hasattr(fields.get("time"), "timestamp"):
+        fields["time"] = fields["time"].timestamp()
     try:
-        return msgspec.convert(list(own), list[_ArrowEvent]), columns, None
+        return msgspec.convert(fields, _OwnFields)
     except msgspec.ValidationError as error:
-        raise ParameterError(f"The request must fit its description. Got: {error}.") from None
+        raise ParameterError(f"The request must fit its description. Got: {error} in event {row}.") from None
 
 
 def _cells_of(column: Any) -> list[Any]:
@@ -162,11 +171,6 @@ def _cells_of(column: Any) -> list[Any]:
         numbers: list[Any] = column.to_numpy().tolist()
         return numbers
     return [cell if _is_plain(cell) or hasattr(cell, "timestamp") else str(cell) for cell in column.to_pylist()]
-
-
-def _moment(time: Any) -> float | str | None:
-    """Seconds of a date."""
-    return time.timestamp() if hasattr(time, "timestamp") else time
 
 
 def _is_plain(value: Any) -> bool:

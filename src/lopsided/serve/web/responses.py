@@ -12,7 +12,7 @@ from starlette.responses import Response
 from lopsided.constraints import ParameterError
 from lopsided.serve.house import ExistsError, House, UnknownModelError
 from lopsided.serve.messages import Problem
-from lopsided.serve.replies import RepeatedTooSoonError
+from lopsided.serve.replying import RepeatedTooSoonError
 from lopsided.serve.running import BusyError, RunningModel, UnavailableError
 from lopsided.serve.web.door import MalformedError
 

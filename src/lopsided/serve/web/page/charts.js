@@ -29,7 +29,7 @@ export function ticks(low, high) {
 const number = (x) => String(Number(x.toPrecision(3)));
 
 // Lines over time, each with a band where it has one: series are [{kind, points: [[x, value, low, high], ...]}].
-export function lines(box, series, { say, height = 150, least = 0.02, limits = [0, 1], xs = moment, grow = 0.08 } = {}) {
+export function lines(box, series, { say, height = 150, least = 0.02, limits = [0, 1], xs = moment, floor = Infinity } = {}) {
   const every = series.flatMap((one) => one.points);
   if (every.length === 0) {
     box.innerHTML = '<p class="caption">Nothing to draw yet.</p>';
@@ -37,8 +37,8 @@ export function lines(box, series, { say, height = 150, least = 0.02, limits = [
   }
   const values = every.flatMap((point) => point.slice(1).filter((value) => value != null));
   const [x0, x1] = [Math.min(...every.map((p) => p[0])), Math.max(...every.map((p) => p[0]))];
-  let [low, high] = [Math.min(...values), Math.max(...values)];
-  const air = Math.max(grow * (high - low), least / 2);
+  let [low, high] = [Math.min(floor, ...values), Math.max(...values)];
+  const air = Math.max(0.08 * (high - low), least / 2);
   [low, high] = [Math.max(limits[0], low - air), Math.min(limits[1], high + air)];
   if (!(high > low)) [low, high] = [low - least, high + least];
   const marks = ticks(low, high);

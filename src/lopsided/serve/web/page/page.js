@@ -1,7 +1,7 @@
 // The page: which model is looked at, what comes of it, and when what is drawn anew.
 
 import { Alerts } from "./alerts.js";
-import { Course, showDays, showNumbers, showRivals, showScores } from "./panels.js";
+import { Course, showDays, showDrift, showNumbers, showRivals, showScores } from "./panels.js";
 import { ask, states } from "./service.js";
 
 const byId = (id) => document.getElementById(id);
@@ -45,6 +45,7 @@ function take(own, state) {
   showStatus(state.status, state.status);
   showNotes(state.notes);
   showNumbers(state);
+  showDrift(state);
   own.course.take(state);
   alerts.take(state);
   if (!document.hidden) draw(own);

@@ -73,7 +73,7 @@ export class Course {
       lines(byId(`${name}-chart`), series, { say: `${name.replaceAll("_", " ")} over time${last ? `, now ${words.share(last[1])}` : ""}` });
     }
     lines(byId("pace-chart"), [{ kind: "champion", points: this.seconds }], {
-      say: "Events per second in the last two minutes", height: 80, limits: [0, Infinity], least: 2, xs: (x) => words.moment(x, 1),
+      say: "Events per second in the last two minutes", height: 80, limits: [0, Infinity], least: 2, floor: 0, xs: (x) => words.moment(x, 1),
     });
   }
 }
@@ -86,7 +86,7 @@ export function showRivals(state) {
     return `<tr><th scope="row"><i class="${who}"></i>${escaped(line.learner)}<small class="quiet"> ${who}</small></th>${number("auroc")}${number("average_precision")}</tr>`;
   };
   const table = `<table><thead><tr><th scope="col">Learner</th><th scope="col">AUROC</th><th scope="col">Avg. precision</th></tr></thead><tbody>${row("champion", champion)}${challenger ? row("challenger", challenger) : ""}</tbody></table>`;
-  byId("rivals").innerHTML = `${table}<div class="chart" id="spans"></div><p class="verdict-words">${escaped(verdict(champion, challenger))}</p>`;
+  byId("rivals").innerHTML = `${table}<div class="chart" id="spans"></div><p class="verdict-words">${escaped(state.status === "live" ? verdict(champion, challenger) : "")}</p>`;
   const lines = [["champion", champion], ["challenger", challenger]].filter(([, line]) => line);
   spans(byId("spans"), lines.map(([who, line]) => [who, who, line.measures.auroc, line.measures.auroc_interval]), "AUROC of both learners with 95 % intervals");
 }
@@ -107,6 +107,17 @@ export function showScores(scores, state) {
   byId("scores-legend").innerHTML = kinds.map(([kind, name, counts]) => `<span><i class="${kind}"></i>${escaped(name)} ${words.count(sum(counts))}</span>`).join("");
 }
 
+// What the alarm for drift says, the latest first.
+export function showDrift({ drift }) {
+  const sentence = drift === null ? "" : drift.found.length ? "" : drift.days + 1 < drift.days_needed
+    ? `The alarm compares whole days of ${drift.series.join(", ")}: it can tell after ${drift.days_needed} of them, ${drift.days} so far.`
+    : `No drift found in ${drift.series.join(", ")}, comparing whole days.`;
+  const items = (drift?.found ?? []).slice(-3).reverse().map((one) => `<li>${escaped(one.what)} <span class="quiet">since ${words.moment(one.since, Infinity)}</span></li>`);
+  const content = items.length ? `<ul class="found">${items.join("")}</ul>` : escaped(sentence);
+  if (byId("drift-words").dataset.shown !== content) byId("drift-words").innerHTML = content;
+  byId("drift-words").dataset.shown = content;
+}
+
 export function showDays(days, state) {
   const { positive, negative } = state;
   const parts = (day) => [
@@ -114,7 +125,7 @@ export function showDays(days, state) {
     ["usual", day.labelled_alerts - day.positive_alerts, negative],
     ["unknown", day.alerts - day.labelled_alerts, "not known yet"],
   ];
-  stacks(byId("outcomes-chart"), days.map((day) => [words.shortDay(day.day), parts(day)]), "Alerts by day and what they turned out to be");
+  stacks(byId("outcomes-chart"), days.filter((day, k, all) => all.slice(0, k + 1).some((one) => one.alerts)).map((day) => [words.shortDay(day.day), parts(day)]), "Alerts by day and what they turned out to be");
   byId("outcomes-legend").innerHTML = [["rare", positive], ["usual", negative], ["unknown", "not known yet"]].map(([kind, name]) => `<span><i class="${kind}"></i>${escaped(name)}</span>`).join("");
   const scored = days.filter((day) => day.mean_score !== null).map((day) => [Date.parse(day.day) / 1000, day.mean_score]);
   lines(byId("drift-chart"), scored.length ? [{ kind: "champion", points: scored }] : [], { say: "Mean score by day", height: 130, limits: [-Infinity, Infinity], least: 1e-6 });
