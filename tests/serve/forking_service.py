@@ -7,8 +7,6 @@ import os
 import signal
 import sys
 
-import lopsided.serve.demo
-import lopsided.serve.web.serving
 from lopsided.__main__ import main
 
 
