@@ -46,6 +46,7 @@ check: setup
 bench: setup
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/first_use.py
 
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
 docs: setup
