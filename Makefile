@@ -52,6 +52,7 @@ check: setup
 bench: setup
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/first_use.py
 
 # The report and the page of the service in Debian's chromium: minutes, and a browser, that the gate does not have.
 browser: setup

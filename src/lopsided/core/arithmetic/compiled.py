@@ -54,8 +54,9 @@ def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
     for_python: dict[str, Any] = options | {"no_cfunc_wrapper": True}  # that would be a way in from C
     dispatcher: Any = njit(cache=True, **for_python)(function)
     _stamp_with_all_sources(dispatcher)
-    serve_inner_calls(dispatcher, function, options)
-    dispatcher.compile = _without_collections(dispatcher.compile)
+    if hasattr(dispatcher, "compile"):  # not the plain function that Numba gives back when it is switched off
+        serve_inner_calls(dispatcher, function, options)
+        dispatcher.compile = _without_collections(dispatcher.compile)
     return cast(_Function, dispatcher)
 
 
