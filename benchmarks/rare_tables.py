@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lopsided.evaluate import RunLog, compare_across_sets
-from rare_contestants import NEVER, NEW, PARTS
+from rare_contestants import KNOWS, NEVER, NEW, PARTS
 from rare_sections import Section
 
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
@@ -79,7 +79,7 @@ def _table(section: Section, means: Means) -> list[str]:
             heads.append(f"mean, {heading}" if len(kinds) > 1 else heading)
     ranked = section.averaged and len(kinds) > 1
     shown = [name for name in section.runs if name != NEVER]  # which has a table of its own
-    everywhere = [name for name in shown if all(name in means[kind] for kind in kinds)]
+    everywhere = [name for name in shown if name != KNOWS and all(name in means[kind] for kind in kinds)]
     heads += ["rank by AUC", "rank by AP"] if ranked else []
     cells_of = [["", *heads, "us a row"]]
     ranks = [_ranks(means, kinds, everywhere, key) for key in section.measures[0][:2]] if ranked else []

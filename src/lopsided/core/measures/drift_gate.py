@@ -75,18 +75,12 @@ def is_in_a_hurry(gate: Gate) -> bool:
 
 
 @compiled
-def is_alarmed(gate: Gate) -> bool:
-    """Whether the long memory has become so much worse that young trees are worth a fit."""
-    return gate.levels[ALERTED] > 0.0 and gate.levels[DECLINE] >= _SURE
-
-
-@compiled
 def wants_young(gate: Gate) -> bool:
-    """Whether young trees should be fitted now: on alarm, and whenever positives since then have grown by a third."""
-    return is_alarmed(gate) and gate.levels[ALERTED] >= gate.levels[NEXT_YOUNG]
+    """Whether young trees are worth a fit now: on alarm, and whenever positives since then have grown by a third."""
+    levels = gate.levels
+    return levels[ALERTED] > 0.0 and levels[DECLINE] >= _SURE and levels[ALERTED] >= levels[NEXT_YOUNG]
 
 
-@compiled
 def young_fitted(gate: Gate) -> None:
     """Note that they were."""
     gate.levels[NEXT_YOUNG] = 1.0 + 4.0 / 3.0 * gate.levels[ALERTED]
@@ -124,7 +118,6 @@ def compare_young(gate: Gate, y: float, answer: float, young: float, ratio: floa
         gate.levels[OF_YOUNG] = max(0.0, gate.levels[OF_YOUNG] + gain - _SLACK_OF_YOUNG)
 
 
-@compiled
 def forget_young(gate: Gate) -> None:
     """There are no young trees any more."""
     gate.levels[OF_YOUNG] = 0.0

@@ -55,8 +55,9 @@ SQUEEZE = 8.0
 LARGEST_SCORE = 3.0
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
-# makes young again, restarts, and whether young trees are due, to be fitted or to be given up.
+# makes young again, restarts, and what is to become of young trees.
 SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS, YOUNG_DUE = range(9)
+FIT_YOUNG, GIVE_UP_YOUNG = 1, 2
 # Rows of RareState.spread, by feature, since the scale was last looked at: values known, sums and sums of squares of
 # their differences from the centre.
 KNOWN, SUM, SQUARES = range(3)
@@ -220,8 +221,10 @@ def _measure(state: RareState, plan: RarePlan, y: float, weight: float, work: Ra
         compare(state.gate, y, given.blend, given.long, given.short, ratio)
         if is_decided(state.gate):
             state.tally[RESTART_DUE] = 1
-        elif work.x.size and (wants_young(state.gate) or (has_young and state.gate.levels[ALERTED] == 0.0)):
-            state.tally[YOUNG_DUE] = 1
+        elif work.x.size and wants_young(state.gate):
+            state.tally[YOUNG_DUE] = FIT_YOUNG
+        elif has_young and state.gate.levels[ALERTED] == 0.0:
+            state.tally[YOUNG_DUE] = GIVE_UP_YOUNG
 
 
 @compiled

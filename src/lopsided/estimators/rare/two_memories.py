@@ -18,9 +18,10 @@ from lopsided.core.features.fourier_ranker import (
     encode_rows,
     set_origin,
 )
-from lopsided.core.measures.drift_gate import close_case, forget_young, is_alarmed, young_fitted
+from lopsided.core.measures.drift_gate import close_case, forget_young, young_fitted
 from lopsided.core.measures.mixture import forget_all
 from lopsided.core.rare.step import (
+    FIT_YOUNG,
     FOCUS,
     KNOWN,
     LOOKED,
@@ -216,9 +217,9 @@ class TwoMemories(CompiledLearner):
         self._solve()
 
     def _renew_young(self) -> None:
-        """Fit young trees to the latest rows, if the trees have become bad; else do without."""
+        """Fit young trees to the latest rows, or do without them again."""
         state = self._state
-        if is_alarmed(state.gate):
+        if state.tally[YOUNG_DUE] == FIT_YOUNG:
             latest = SampledForest(state.recent_positives, state.recent_negatives, state.young)
             self._young_booster.fit_now(latest, 0, _VISITS_OF_YOUNG)
             young_fitted(state.gate)
