@@ -12,7 +12,7 @@ from rare_sections import Section
 
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
 _PARTS = " of "
-_MANY = 12  # sets that still stand side by side
+_MANY = 10  # sets that still stand side by side
 
 
 def means_of(log: RunLog, section: Section) -> Means:
@@ -159,7 +159,9 @@ def _parts(found: list[tuple[Section, Means]]) -> list[str]:
                 by_part = " / ".join(_decimals(value) for value in parts.mean(axis=0))
                 worst = f" ({less.min():+.3f} at worst)" if less.size > 1 else ""
                 cells.append(f"{_decimals(own.mean())} | {by_part} | {less.mean():+.3f}{worst}")
-            name = section.title + (", from day 60" if suffix else "")
+            kinds = [kind for kind, methods in means.items() if f"auc{_PARTS}{PARTS[0]}" in methods.get(NEW, {})]
+            name = section.title + (f": {kinds[0]}" if len(kinds) == 1 < len(section.sets) else "")
+            name += ", from day 60" if suffix else ""
             lines.append(f"| {name} | {len(measured)} | {' | '.join(cells)} |")
     if not lines:
         return []

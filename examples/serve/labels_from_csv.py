@@ -1,6 +1,6 @@
 """Send the labels of a CSV file (columns id and label) to a service. For cron: sending a label twice changes nothing.
 
-    0 6 * * *  python labels_from_csv.py http://127.0.0.1:8080 cards /exports/chargebacks.csv
+0 6 * * *  python labels_from_csv.py http://127.0.0.1:8080 cards /exports/chargebacks.csv
 """
 
 import csv

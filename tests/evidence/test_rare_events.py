@@ -1,5 +1,6 @@
 """The command for rare events: labels are not known too early, what was run is not run again, a log becomes a page."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -231,3 +232,25 @@ def test_streams_of_the_sections_have_their_ratio_and_their_change():
         for part in (change.old, change.apart_old, change.new, change.apart_new)
     ]
     assert gap == [True, True, False, False]
+
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_the_page_is_what_the_log_in_the_repository_says():
+    from rare_events import LOG, PAGE
+    from rare_sections import sections
+    from rare_tables import page
+
+    assert page(RunLog(LOG), sections()) in PAGE.read_text()
+
+
+def test_the_headline_of_the_readme_is_in_the_log():
+    """Means over the 27 sets that had no part in any choice, from the lines of the log themselves."""
+    lines = (REPOSITORY / "docs" / "evidence" / "tables" / "rare-events.jsonl").read_text().splitlines()
+    runs = [run for run in map(json.loads, lines) if run["table"] == "unseen"]
+    readme = " ".join((REPOSITORY / "README.md").read_text().split())
+    for name in ("RareEventClassifier", "FourierRanker 'auto', focus=6", "LightGBM, lambda 10, positives x5"):
+        mine = [run["measures"] for run in runs if run["method"] == name]
+        means = [f"{sum(one[key] for one in mine) / 27:.3f}".lstrip("0") for key in ("auc", "ap")]
+        assert len(mine) == 27 and " / ".join(means) in readme, (name, means)

@@ -24,8 +24,8 @@ class Answer:
 class Service:
     """Asks one request after the other, in a loop of its own."""
 
-    def __init__(self, folder, tokens="", **options):
-        self.house = House(folder)
+    def __init__(self, folder, tokens="", clock=None, **options):
+        self.house = House(folder, clock=clock)
         self.house.open()
         self.app = application(self.house, Tokens.parse(tokens), **options)
         self._loop = asyncio.new_event_loop()
@@ -38,10 +38,11 @@ class Service:
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
 
-    def ask(self, method, path, body=b"", headers=(), query=b"") -> Answer:
+    def ask(self, method, path, body=b"", headers=(), query=b"", *, replace_host=False) -> Answer:
         """`body` is sent as it is, or as JSON."""
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
-        given = [(b"host", b"localhost"), *((name.lower().encode(), _bytes(value)) for name, value in headers)]
+        given = [] if replace_host else [(b"host", b"localhost")]
+        given += [(name.lower().encode(), _bytes(value)) for name, value in headers]
         return self._loop.run_until_complete(self._ask(method, path, content, given, query))
 
     async def _ask(self, method, path, content, headers, query) -> Answer:

@@ -47,7 +47,8 @@ def test_from_nothing_to_alerts(service):
     assert high.score > low.score and high.probability > low.probability and high.alert and not low.alert
     state = client.state("first")
     assert (state.events, state.labels, state.waiting, state.parked) == (402, 400, 2, 0)
-    wait_until(lambda: client.state("first").champion.measures.labels == 400)
+    # The first 50 were answered before the model had learned anything: they say nothing of it.
+    wait_until(lambda: client.state("first").champion.measures.labels == 350)
     assert client.state("first").champion.measures.auroc > 0.8
     assert state.schema == ["amount   number", "country  category, hashed into 4 columns"]
     assert client.models() == ["first"]
@@ -155,8 +156,8 @@ def test_labels_that_are_only_seen_for_some_are_weighed(service):
     assert {o.id for o in outcomes if o.outcome == "learned"} == explored
     assert {o.outcome for o in outcomes if o.id not in explored} == {"not selected"}
     learned(client, "selective", len(explored))
-    wait_until(lambda: client.state("selective").champion.measures.labels == len(explored))
-    assert client.state("selective").champion.measures.share_known == pytest.approx(len(explored) / 400)
+    share = pytest.approx(len(explored) / 400)
+    wait_until(lambda: client.state("selective").champion.measures.share_known == share)
 
 
 def test_the_other_client(service):

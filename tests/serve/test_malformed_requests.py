@@ -1,6 +1,7 @@
 """Requests that no client should send: refused with a sentence, never with a 500, and the model stays what it was."""
 
 import io
+import json
 import random
 import re
 
@@ -28,10 +29,19 @@ WEIRD = (
 )  # fmt: skip
 NAMES = ("..", "%2e%2e", "M", "m/..", "a" * 65, "é", "-x", ".", "m ", "con", "m\x00", "nobody", "\udc80")
 RAW = (
-    b"", b"{", b"[", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 5000, b'{"columns":' * 3000, b"NaN", b"1e999", b"\x00" * 9,
+    b"", b"{", b"[", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 5000, b'{"columns":' * 3000, b"NaN", b"1e999",
+    b"\x00" * 9, b'{"columns":{"a":[1]}}', b"\n\n\n", b'{"a":1}\n{',
     b'{"columns": {"a": NaN}}', b'{"columns": {"a": 1e999}}', b'{"columns": {"a": 1}} trailing', b'"text"', b"-",
-    b'{"columns": {"a": 1, "a": 2}, "id": "twice"}', b'{"id": "\\ud800", "columns": {"a": 1}}', b'{"columns":{"a":[1]}}',
-    b'{"columns": {"a": ' + b"9" * 400 + b"}}", b'{"columns": {"' + b"x" * 11000 + b'": 1}}', b"\n\n\n", b'{"a":1}\n{',
+    b'{"columns": {"a": 1, "a": 2}, "id": "twice"}', b'{"id": "\\ud800", "columns": {"a": 1}}',
+    b'{"columns": {"a": ' + b"9" * 400 + b"}}", b'{"columns": {"' + b"x" * 11000 + b'": 1}}',
+)  # fmt: skip
+HEADERS = (
+    ("content-length", "-1"), ("content-length", "1e9"), ("content-length", "99999999999"), ("content-length", b"\xb2"),
+    ("origin", "http://elsewhere"), ("authorization", b"Bearer \xff"), ("accept", "\x7f"),
+)  # fmt: skip
+QUERIES = (
+    b"", b"limit=0", b"limit=-1", b"limit=%FF", b"day=2026-02-30", b"day=%00", b"limit=" + b"9" * 99, b"day=0001-01-01",
+    b"day=9999-12-31", b"limit=5", b"limit=%C2%B2",
 )  # fmt: skip
 TYPES = (JSON, NDJSON, ARROW, "text/plain", "application/json; charset=utf-16", "", "/", "multipart/form-data")
 
@@ -121,16 +131,10 @@ def _body(draw, route, name):
     value = _valid(draw, route, name)
     for _ in range(draw.choice((0, 1, 1, 2))):
         value = _spoiled(draw, value)
-    content = _encoded(value)
+    content = json.dumps(value).encode()  # msgspec would refuse some of them
     if draw.random() < 0.1:
         content = content[: draw.randint(0, len(content))]
     return content, NDJSON if draw.random() < 0.1 else JSON if draw.random() < 0.95 else draw.choice(TYPES)
-
-
-def _encoded(value):
-    import json
-
-    return json.dumps(value).encode()
 
 
 def _request(draw):
@@ -148,11 +152,8 @@ def _request(draw):
     if draw.random() < 0.1:
         headers.append(("idempotency-key", draw.choice((b"", b"\xff\xfe", b"k" * 201, b"fine", b"a b", b"k" * 200))))
     if draw.random() < 0.1:
-        headers.append(draw.choice((("content-length", "-1"), ("content-length", "1e9"), ("content-length", "99999999999"),
-            ("content-length", b"\xb2"), ("origin", "http://elsewhere"), ("authorization", b"Bearer \xff"), ("accept", "\x7f"),
-        )))  # fmt: skip
-    query = draw.choice((b"", b"limit=0", b"limit=-1", b"limit=%FF", b"day=2026-02-30", b"day=%00", b"limit=" + b"9" * 99,
-                         b"day=0001-01-01", b"day=9999-12-31", b"limit=5", b"limit=%C2%B2"))  # fmt: skip
+        headers.append(draw.choice(HEADERS))
+    query = draw.choice(QUERIES)
     method = route.method if draw.random() < 0.97 else draw.choice(("PATCH", "OPTIONS", "DELETE", "BREW"))
     return route, method, path, body, headers, query
 
@@ -196,7 +197,7 @@ def _bombard(service, seed, n):
             error.add_note(f"request {k} of seed {seed}: {method} {path!r} {headers} {query!r} {body[:300]!r}")
             raise
         statuses.add(answer.status)
-    assert {200, 202, 400, 404, 405, 409, 413, 422} <= statuses
+    assert {200, 400, 404, 405, 409, 413, 422} <= statuses
     assert service.house.names == sorted(MODELS)
     for model in models:
         _check_model(model)

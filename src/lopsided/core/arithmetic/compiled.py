@@ -51,7 +51,8 @@ def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
     # Without the reference counts of Numba's runtime: compiled code here allocates nothing and keeps no array beyond a
     # call, and counting the views that it makes of its arguments took as long as the arithmetic.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": arithmetic, "_nrt": False}
-    dispatcher: Any = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
+    for_python: dict[str, Any] = options | {"no_cfunc_wrapper": True}  # that would be a way in from C
+    dispatcher: Any = njit(cache=True, **for_python)(function)
     _stamp_with_all_sources(dispatcher)
     serve_inner_calls(dispatcher, function, options)
     dispatcher.compile = _without_collections(dispatcher.compile)

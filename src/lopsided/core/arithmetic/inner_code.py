@@ -7,6 +7,8 @@ the first result on a fresh machine is cut in half. A twin is optimised before i
 loops with the same part compute the same bits.
 """
 
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,7 +35,7 @@ class _WithoutEnvironments:
         return getattr(self._codegen, name)
 
 
-class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
+class _InnerLibrary(JITCodeLibrary):
     """Code to be built into other code: optimised, but never handed to the machine."""
 
     @property
@@ -53,7 +55,7 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _InnerLowering(NativeLowering):  # type: ignore[misc]
+class _InnerLowering(NativeLowering):
     _name = "inner_lowering"
 
     def run_pass(self, state: Any) -> bool:
@@ -61,7 +63,7 @@ class _InnerLowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
-class _InnerCompiler(CompilerBase):  # type: ignore[misc]
+class _InnerCompiler(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [(_InnerLowering if made is NativeLowering else made, said) for made, said in passes.passes]
@@ -71,7 +73,8 @@ class _InnerCompiler(CompilerBase):  # type: ignore[misc]
 
 def serve_inner_calls(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
     """Let calls of `dispatcher` from compiled code be calls of a twin that is compiled for this alone."""
-    twin: Any = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler, **options)(function)
+    without_ways_in: dict[str, Any] = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    twin: Any = njit(pipeline_class=_InnerCompiler, **without_ways_in)(function)
 
     def call_template(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         keywords = {name: unliteral(kind) for name, kind in keywords.items()}

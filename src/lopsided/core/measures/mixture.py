@@ -87,7 +87,7 @@ def set_shares(mixture: Mixture, plan: MixturePlan) -> None:
     sharpness, total = plan.base + plan.per_positive * mixture.tally[COUNTED], 0.0
     for i in range(shares.size):
         shares[i] = mixture.prior[i] * math.exp(sharpness * (shares[i] - best))
-    for i in range(shares.size):
+    for i in range(shares.size):  # apart: a sum beside writes is vectorised or not by how close arrays lie in memory
         total += shares[i]
     for i in range(shares.size):
         shares[i] /= total

@@ -65,6 +65,8 @@ def fill_shares(log_weights: Floats, shares: Floats) -> float:
         top = max(top, log_weights[index])
     for index in range(shares.size):
         shares[index] = math.exp(log_weights[index] - top)
+    # Summed up in a loop that writes nothing: in one that does, whether it is vectorised, and so the last digit of the
+    # sum, depends on how close the two arrays lie in memory.
     total = 0.0
     for index in range(shares.size):
         total += shares[index]

@@ -7,7 +7,7 @@ number. A node whose feature is -1 is a leaf.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,8 @@ def clear_forest(forest: Forest, level: float) -> None:
 
 def copy_forest(source: Forest, target: Forest) -> None:
     """Let one forest be what another is, in place."""
-    for own, theirs in zip(target, source, strict=True):
+    targets: tuple[Any, ...] = target
+    for own, theirs in zip(targets, source, strict=True):
         own[...] = theirs
 
 

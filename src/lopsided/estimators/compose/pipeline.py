@@ -185,14 +185,16 @@ class StreamPipeline(OnlineClassifier):
             scale = self.__dict__[name] = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=learn)
         scale()
 
-    def _take_dense_turns(self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64]) -> None:
+    def _take_dense_turns(
+        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
+    ) -> None:
         remembered, self._rows = self._rows, None  # which looks at all rows at once, when they have been learned
         try:
-            super()._take_dense_turns(rows, turns, scores, places)
+            super()._take_dense_turns(rows, turns, scores, places, weights)
         finally:
             self._rows = remembered
         if remembered is not None:
-            learned, row_at = np.flatnonzero(~np.isnan(turns)), self._rows_as_they_came(rows)
+            learned, row_at = np.flatnonzero(~np.isnan(turns) & (weights > 0)), self._rows_as_they_came(rows)
             remembered.add_many(learned.size, lambda place: row_at(learned[place]), self.learner_._kept_numbers)
 
     # What the learner keeps is on the scale of its moment: whoever wants to see it is shown the row as it came.

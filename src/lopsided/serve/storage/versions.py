@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from lopsided.estimators.state.files import from_bytes_attached
 from lopsided.serve.messages import Version
 from lopsided.serve.storage.disk import Disk
 
@@ -59,6 +60,12 @@ class Versions:
             if found.startswith(f"{name}@"):
                 return self._disk.read(self._versions / found)
         return b""
+
+    def check(self, name: str) -> None:
+        """Refuse a version that has been damaged, with a sentence."""
+        content = self.content(name)
+        if content:
+            from_bytes_attached(content)
 
     def all(self) -> list[Version]:
         """All versions, the oldest first."""

@@ -62,8 +62,9 @@ async def keep_version(request: Request) -> Response:
 
 
 async def roll_back(request: Request) -> Response:
-    """The champion becomes what it was."""
-    name = (await decoded(request, VersionName)).name
+    """The champion becomes what it was; a version that cannot be read is refused before it is an entry of the log."""
+    name, model = (await decoded(request, VersionName)).name, model_of(request)
+    await asyncio.to_thread(model.versions.check, name)
 
     def entry(sequencer: Sequencer) -> log.Entry:
         if name not in sequencer.versions:
