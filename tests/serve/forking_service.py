@@ -13,7 +13,8 @@ from lopsided.__main__ import main
 def start(folder: str) -> None:
     child = os.fork()
     if child:
-        print(child, flush=True)
+        sys.stdout.write(f"{child}\n")
+        sys.stdout.flush()
         return
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.argv = ["lopsided", "serve", "--port", "0", "--data-dir", folder]
