@@ -8,6 +8,7 @@ import re
 import msgspec
 import pyarrow as pa
 import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from lopsided.serve import messages as said
 from lopsided.serve.folding import Fold
@@ -228,3 +229,8 @@ def test_every_path_of_the_document_is_one_that_is_served():
     assert described == {(route.path, route.method) for route in ROUTES}
     operations = [operation for methods in document()["paths"].values() for operation in methods.values()]
     assert all(re.fullmatch(r"[a-z0-9_]+", operation["operationId"]) for operation in operations)
+
+
+def test_the_document_is_one():
+    found = msgspec.json.decode(msgspec.json.encode(document()))
+    assert list(OpenAPIV31SpecValidator(found).iter_errors()) == []

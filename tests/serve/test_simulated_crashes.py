@@ -23,9 +23,9 @@ def _live(seeds, folder, **options):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(0, 120, 40))
+@pytest.mark.parametrize("first", range(0, 150, 50))
 def test_what_was_acknowledged_survives(first, tmp_path):
-    _live(range(first, first + 40), tmp_path)
+    _live(range(first, first + 50), tmp_path)
 
 
 @pytest.mark.slow
