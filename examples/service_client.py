@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
     command = [sys.executable, "-m", "lopsided", "serve", "--port", "0", "--data-dir", folder]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     address = process.stdout.readline().split()[2]  # lopsided serves http://127.0.0.1:PORT ...
-    with Client(address) as service:
+    with process.stdout, Client(address) as service:
         service.make_model("payments", learner="koil", parameters={"gamma": 5.0})
         for start in range(0, 1_200, 100):
             service.score_many("payments", payments(start, start + 100))

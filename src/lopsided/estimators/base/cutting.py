@@ -28,10 +28,12 @@ def cut_at_recent_share(scores: Floats, share: float) -> float:
     while True:
         cut = cut_at_share(scores, share)
         half = scores.size // 2
+        if half < _FEWEST_OF_LATE:
+            return cut
         above = float(np.mean(scores > cut))
         moved = float(np.mean(scores[half:] > cut) - np.mean(scores[:half] > cut))
         # By four standard deviations of the difference of two shares.
-        if half < _FEWEST_OF_LATE or moved * moved <= 16.0 * above * (1.0 - above) * 4.0 / scores.size:
+        if moved * moved <= 16.0 * above * (1.0 - above) * 4.0 / scores.size:
             return cut
         scores = scores[half:]
 
