@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from lopsided.cli.reproduce import reproduce
 from lopsided.evaluate import RunLog
 from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
-from lopsided.reproduce.conclusions import Claim, Record, compared, write_conclusions
+from lopsided.reproduce.conclusions import Claim, Record, compared
 from lopsided.reproduce.counting import count
-from lopsided.reproduce.index import Made, read_folder, totals, write_index
+from lopsided.reproduce.index import Made, read_folder, totals
 from lopsided.reproduce.pages import verdict_sentence
 from lopsided.reproduce.published import Cell
 from lopsided.reproduce.registry import table_named
@@ -28,8 +30,9 @@ def folder(tmp_path_factory):
     """A copy of the evidence, made anew."""
     copy = tmp_path_factory.mktemp("evidence")
     shutil.copytree(EVIDENCE / "tables", copy / "tables", ignore=shutil.ignore_patterns("*.png", "*.jsonl"))
-    write_index(copy / "tables")
-    write_conclusions(copy)
+    for arguments in (["index", "--output", copy / "tables"], ["conclusions", "--output", copy]):
+        done = CliRunner().invoke(reproduce, list(map(str, arguments)))
+        assert done.exit_code == 0, done.output
     return copy
 
 

@@ -89,22 +89,16 @@ def outcomes(table: Table, log: RunLog) -> list[Outcome]:
 
 def read_outcomes(table: Table, summary: Mapping[str, Any]) -> list[Outcome]:
     """The outcomes behind a JSON file, judged anew from its figures."""
-    return [
-        judged(
-            table,
-            Cell(
-                *(one[name] for name in ("table", "data", "method", "measure")), one["value"], _number(one["deviation"])
-            ),
-            Measured(_number(one["here"]), _number(one["here_deviation"]), one["runs"], one["parameters"]),
-            Measured(
-                _number(one.get("ours")),
-                _number(one.get("ours_deviation")),
-                one.get("ours_runs", 0),
-                one.get("ours_parameters", ""),
-            ),
-        )
-        for one in summary["cells"]
-    ]
+    found = []
+    for one in summary["cells"]:
+        printed = one["table"], one["data"], one["method"], one["measure"]
+        here = Measured(_number(one["here"]), _number(one["here_deviation"]), one["runs"], one["parameters"])
+        ours = NO_RUNS
+        if "ours" in one:
+            figures = _number(one["ours"]), _number(one["ours_deviation"])
+            ours = Measured(*figures, one["ours_runs"], one["ours_parameters"])
+        found.append(judged(table, Cell(*printed, one["value"], _number(one["deviation"])), here, ours))
+    return found
 
 
 def _number(value: float | None) -> float:

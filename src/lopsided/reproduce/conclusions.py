@@ -166,7 +166,8 @@ def compared(claim: Claim, rival: str, made: Mapping[str, Made]) -> Row:
     """Count one claim on the published figures and on ours."""
     table, other = made[claim.table], made[claim.rivals_in or claim.table]
     printed = _printed(table.table) | _printed(other.table)
-    as_published, with_ours = {}, {}
+    as_published: dict[tuple[str, str, str], Measured] = {}
+    with_ours: dict[tuple[str, str, str], Measured] = {}
     for one in (table, other):
         as_published |= {_key(r): r.here for r in one.results if r.here.runs}
         with_ours |= {_key(r): r.ours if r.ours.runs else r.here for r in one.results if r.ours.runs or r.here.runs}
