@@ -129,7 +129,7 @@ def test_sets_that_are_not_there_are_told_and_unknown_ones_refused(folder):
     table = table_named("koil-3.3")
     at_hand = running.sets_at_hand(table, sets=None, data=folder)
     assert {"sonar", "german", "heart"} <= set(at_hand.ready)
-    assert "at hand" in at_hand.missing["ionosphere"] and "eleven classes" in at_hand.missing["vowel"]
+    assert "at hand" in at_hand.missing["ionosphere"] and "at hand" in at_hand.missing["vowel"]
     with pytest.raises(ValueError, match=r"sets of koil-3\.3 must be among sonar.*got 'moon'"):
         running.sets_at_hand(table, sets=["moon"], data=folder)
 
@@ -141,7 +141,7 @@ def a_table(monkeypatch, cells, *, lower=False):
     method = Method(Gaussian)
     table = Table(
         name="koil-3.2", title="t", sets={"a": "a", "b": "b"}, methods=lambda name: {"m": method, "n": method},
-        perform=lambda *_: [], measures=("AUC",), runs=2, reference="m", lower_is_better=lower,
+        perform=lambda *_: [], measures=("AUC",), runs=2, reference="m", lower_is_better=lower, own=("m",),
     )  # fmt: skip
     monkeypatch.setattr("lopsided.reproduce.comparison.published_cells", lambda name: cells)
     return table
@@ -155,24 +155,26 @@ def entries(set_name, method, values):
 
 
 @pytest.mark.parametrize(
-    ("here", "deviation", "lower", "verdict", "reaches"),
+    ("here", "deviation", "lower", "verdict", "near", "within"),
     [
-        (0.905, 0.02, False, Verdict.WITHIN, True),
-        (0.885, 0.02, False, Verdict.WITHIN, False),
-        (0.895, 0.001, False, Verdict.NEAR, True),
-        (0.895, math.nan, False, Verdict.NEAR, True),
-        (0.95, 0.02, False, Verdict.BETTER, True),
-        (0.85, 0.02, False, Verdict.WORSE, False),
-        (0.85, 0.02, True, Verdict.BETTER, True),
-        (0.95, 0.02, True, Verdict.WORSE, False),
+        (0.905, 0.02, False, Verdict.WITHIN, True, True),
+        (0.885, 0.02, False, Verdict.WITHIN, False, True),
+        (0.895, 0.001, False, Verdict.NEAR, True, False),
+        (0.895, math.nan, False, Verdict.NEAR, True, False),
+        (0.95, 0.02, False, Verdict.BETTER, False, False),
+        (0.85, 0.02, False, Verdict.WORSE, False, False),
+        (0.85, 0.02, True, Verdict.BETTER, False, False),
+        (0.95, 0.02, True, Verdict.WORSE, False, False),
     ],
 )
-def test_a_figure_is_judged_by_its_deviation_and_the_tolerance(here, deviation, lower, verdict, reaches, monkeypatch):
+def test_a_figure_is_judged_by_its_deviation_and_the_tolerance(
+    here, deviation, lower, verdict, near, within, monkeypatch
+):
     table = a_table(monkeypatch, [Cell("koil-3.2", "a", "m", "AUC", 0.9, deviation)], lower=lower)
     log = RunLog()
     log.add(entries("a", "m", [here - 0.01, here + 0.01]))
     (result,) = outcomes(table, log)
-    assert (result.verdict, result.reaches) == (verdict, reaches)
+    assert (result.verdict, result.near, result.within) == (verdict, near, within)
     assert result.difference == pytest.approx(here - 0.9)
 
 
@@ -185,15 +187,18 @@ def test_pages_count_what_was_run_and_what_was_not(monkeypatch, tmp_path):
     assert counts(results)[Verdict.NOT_RUN] == 2 and wins(table, log) == {"n": (1, 0, 0)}
     text = markdown(table, log, results, {"b": "lost"}, "lopsided reproduce koil-3.2")
     assert "1 of 2 figures" in text.replace("**", "") and "n 1/0/0" in text and "- b: lost." in text
-    assert (  # two sentences, because the parts of the second do not add up to the number of the first
-        "within 0.01 of the published ones or better; 2 of the printed figures were not run. Counted by published "
-        "standard deviations, 1 of the 2 are within one, 0 more within 0.01, 0 better than that and 1 worse.\n"
+    assert (
+        "within 0.01 of the published ones, to either side, and 1 of the 2 with a printed deviation within one of it "
+        "(own methods 1 and 1 of 1; baselines 0 and 0 of 1). Beyond both are 0 better, 1 worse and 0 no better than "
+        "always answering the larger class. 2 of the 4 printed figures were not run as published; of 0 there is a "
+        "variant of ours.\n"
     ) in text
     written(table, log, {}, tmp_path, "command")
     index = write_index(tmp_path)
-    assert "| [koil-3.2](koil-3.2.md): t | 2 | 1 | 0 | 0 | 1 | 2 | 1 (50 %) |" in index
+    name = "[koil-3.2](koil-3.2.md): KOIL and baselines on four synthetic sets"
+    assert f"| {name} | 4 | 2 | 1 | 1 | 1 | 0 | 0 | 1 | 2 | - |" in index  # by the table of that name: no KOIL in these
     assert "a n 0.9 → 0.81" in index and index in (tmp_path / "README.md").read_text()
-    assert json.loads((tmp_path / "koil-3.2.json").read_text())["reached"] == 1
+    assert json.loads((tmp_path / "koil-3.2.json").read_text())["wins"] == {"n": [1, 0, 0]}
     with pytest.raises(ValueError, match="must hold tables made by"):
         write_index(tmp_path / "empty")
 

@@ -50,17 +50,19 @@ def reproduce(
 
     TABLE is koil-3.2, koil-3.3, koil-4.1, oilk-1, spa-2, spa-3, spa-5, spa-6, omcsl-3, omcsl-4, b2rmk-2, b2rmk-3, or a
     figure: koil-fig-3.1, koil-fig-3.2, koil-fig-3.3, oilk-fig-1, spa-fig-1, spa-fig-2, spa-fig-3, omcsl-fig-1,
-    b2rmk-fig-1, b2rmk-fig-2, b2rmk-fig-3, b2rmk-fig-3b; or `index`, which counts all that the output folder holds.
+    b2rmk-fig-1, b2rmk-fig-2, b2rmk-fig-3, b2rmk-fig-3b; or `index`, which counts all that the output folder holds, or
+    `conclusions`, which compares who wins there (or in its folder `tables`) with who wins in the papers.
 
     Writes TABLE.md, TABLE.json, TABLE.html, TABLE.png and the log TABLE.jsonl into the output folder (TABLE.quick.md
     and so on with --quick, TABLE.each.md with --tune each). A cell that is in the log is not run again, so an
     interrupted command continues where it stopped.
     """
     folder = Path(output)
-    if table == "index":
+    if table in ("index", "conclusions"):
+        from lopsided.reproduce.conclusions import write_conclusions
         from lopsided.reproduce.index import write_index
 
-        click.echo(write_index(folder))
+        click.echo(write_index(folder) if table == "index" else write_conclusions(folder))
         return
     from lopsided.cli.cell_progress import CellProgress
     from lopsided.cli.targets import check_folder
@@ -98,7 +100,7 @@ def reproduce(
     paths = written(chosen, log, missing, folder, command_for(chosen, log, *options))
     results = outcomes(chosen, log)
     if as_json:
-        click.echo(json.dumps(summary(chosen, results, missing)))
+        click.echo(json.dumps(summary(chosen, log, results, missing)))
     else:
         _print_result(chosen, results)
     click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.evaluate import RunLog, wins_ties_losses
 from lopsided.reproduce.published import Cell, published_cells
-from lopsided.reproduce.table import Table
+from lopsided.reproduce.table import LITERAL, Table
 
 _NOT_QUALITY = {"seconds", "vectors"}
 
@@ -22,27 +22,39 @@ class Verdict(Enum):
 
     WITHIN = "within one standard deviation"
     NEAR = "within the tolerance"  # figures that were printed without a deviation, or with a tiny one
+    ONE_CLASS = "no better than one class"  # and further from the published figure than that
     BETTER = "better"
     WORSE = "worse"
     NOT_RUN = "not run"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One published figure and the runs that were made for it."""
+class Measured(NamedTuple):
+    """The runs of one method on one set."""
 
-    cell: Cell
-    verdict: Verdict
     mean: float = math.nan
     deviation: float = math.nan
     runs: int = 0
-    reaches: bool = False  # within the tolerance of the published mean, or better
     parameters: str = ""
+
+
+NO_RUNS = Measured()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One published figure, the runs of the published algorithm, and those of ours where it is another."""
+
+    cell: Cell
+    verdict: Verdict
+    here: Measured = NO_RUNS
+    ours: Measured = NO_RUNS
+    near: bool = False  # within the tolerance, to either side
+    within: bool = False  # within one published deviation, to either side
 
     @property
     def difference(self) -> float:
         """Here minus published."""
-        return self.mean - self.cell.value
+        return self.here.mean - self.cell.value
 
     @property
     def in_deviations(self) -> float:
@@ -51,15 +63,46 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """For machines; nan becomes null."""
-        flat = {**asdict(self.cell), "here": self.mean, "here_deviation": self.deviation, "runs": self.runs}
+        here, ours = self.here, self.ours
+        flat = {**asdict(self.cell), "here": here.mean, "here_deviation": here.deviation, "runs": here.runs}
         flat |= {"difference": self.difference, "in_deviations": self.in_deviations, "verdict": self.verdict.value}
-        flat |= {"reaches": self.reaches, "parameters": self.parameters}
+        flat |= {"near": self.near, "within": self.within, "parameters": here.parameters}
+        if ours.runs:
+            flat |= {"ours": ours.mean, "ours_deviation": ours.deviation, "ours_runs": ours.runs}
+            flat |= {"ours_parameters": ours.parameters}
         return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in flat.items()}
 
 
 def outcomes(table: Table, log: RunLog) -> list[Outcome]:
     """Every published figure of quality, in the order of print; seconds and vectors are no matter of quality."""
-    return [_outcome(table, log, cell) for cell in published_cells(table.name) if cell.measure not in _NOT_QUALITY]
+    found = []
+    for cell in published_cells(table.name):
+        if cell.measure not in _NOT_QUALITY:
+            name = method_for(table, cell)
+            if table.difference_of(cell.method) is None:
+                found.append(judged(table, cell, _measured(table, log, cell, name)))
+            else:
+                here, ours = (_measured(table, log, cell, one) for one in (name + LITERAL, name))
+                found.append(judged(table, cell, here, ours))
+    return found
+
+
+def read_outcomes(table: Table, summary: Mapping[str, Any]) -> list[Outcome]:
+    """The outcomes behind a JSON file, judged anew from its figures."""
+    found = []
+    for one in summary["cells"]:
+        printed = one["table"], one["data"], one["method"], one["measure"]
+        here = Measured(_number(one["here"]), _number(one["here_deviation"]), one["runs"], one["parameters"])
+        ours = NO_RUNS
+        if "ours" in one:
+            figures = _number(one["ours"]), _number(one["ours_deviation"])
+            ours = Measured(*figures, one["ours_runs"], one["ours_parameters"])
+        found.append(judged(table, Cell(*printed, one["value"], _number(one["deviation"])), here, ours))
+    return found
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def method_for(table: Table, cell: Cell) -> str:
@@ -69,33 +112,46 @@ def method_for(table: Table, cell: Cell) -> str:
     return specific if specific in known else cell.method
 
 
-def _outcome(table: Table, log: RunLog, cell: Cell) -> Outcome:
-    entries = log.of(table.name, cell.data, method_for(table, cell))
+def _measured(table: Table, log: RunLog, cell: Cell, method: str) -> Measured:
+    entries = log.of(table.name, cell.data, method)
     values = [entry["measures"][cell.measure] for entry in entries if cell.measure in entry["measures"]]
     if not values:
-        return Outcome(cell, Verdict.NOT_RUN)
-    mean, deviation = float(np.nanmean(values)), float(np.nanstd(values, ddof=1)) if len(values) > 1 else 0.0
-    difference = mean - cell.value
-    gain = -difference if table.lower_is_better else difference
-    near, within = (
-        abs(difference) <= table.tolerance,
-        abs(difference) <= (cell.deviation if cell.deviation > 0 else 0.0),
-    )
+        return NO_RUNS
+    deviation = float(np.nanstd(values, ddof=1)) if len(values) > 1 else 0.0
+    chosen = ", ".join(f"{name} = {_short(value)}" for name, value in entries[0]["parameters"].items())
+    return Measured(float(np.nanmean(values)), deviation, len(values), chosen)
+
+
+def judged(table: Table, cell: Cell, here: Measured, ours: Measured = NO_RUNS) -> Outcome:
+    """What the runs say about a published figure; by the published algorithm alone."""
+    if not here.runs:
+        return Outcome(cell, Verdict.NOT_RUN, here, ours)
+    difference = here.mean - cell.value
+    near, within = abs(difference) <= table.tolerance, abs(difference) <= cell.deviation  # never if that is nan
     if within:
         verdict = Verdict.WITHIN
     elif near:
         verdict = Verdict.NEAR
+    elif (difference < 0) != table.lower_is_better:
+        verdict = Verdict.WORSE
     else:
-        verdict = Verdict.BETTER if gain > 0 else Verdict.WORSE
-    chosen = ", ".join(f"{name} = {_short(value)}" for name, value in entries[0]["parameters"].items())
-    return Outcome(cell, verdict, mean, deviation, len(values), near or gain > 0, chosen)
+        verdict = Verdict.ONE_CLASS if _no_better_than_one_class(table, cell, here) else Verdict.BETTER
+    return Outcome(cell, verdict, here, ours, near, within)
+
+
+def _no_better_than_one_class(table: Table, cell: Cell, here: Measured) -> bool:
+    """Whether a share of right or wrong answers is what always answering the larger class gives, or worse than that."""
+    if cell.data not in table.rarer:
+        return False
+    wrong = here.mean if table.lower_is_better else 100.0 - here.mean
+    return wrong >= table.rarer[cell.data] - max(table.tolerance, here.deviation)
 
 
 def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def counts(results: list[Outcome]) -> dict[Verdict, int]:
+def counts(results: Sequence[Outcome]) -> dict[Verdict, int]:
     """How many cells there are of each verdict."""
     return {verdict: sum(result.verdict is verdict for result in results) for verdict in Verdict}
 

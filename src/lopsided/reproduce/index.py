@@ -3,25 +3,56 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lopsided.reproduce.comparison import Verdict
+from lopsided.reproduce.comparison import Outcome, Verdict, read_outcomes
+from lopsided.reproduce.counting import Count, count
 from lopsided.reproduce.registry import tables
+from lopsided.reproduce.table import Table
 
 MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
+GROUPS = ("the papers' own methods", "baselines")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table that was made again, as its JSON file says."""
+
+    table: Table
+    summary: dict[str, Any]
+    results: list[Outcome]
+
+    def count(self, *, own: bool) -> Count:
+        """The paper's own methods, or the others."""
+        chosen = [result for result in self.results if self.table.is_own(result.cell.method) is own]
+        return count(chosen, self.table.tolerance)
+
+
+def read_folder(folder: Path) -> list[Made]:
+    """The tables whose JSON files a folder holds, in the order of the papers."""
+    found = []
+    for name, table in tables().items():
+        path = folder / f"{name}.json"
+        if path.exists():
+            summary = json.loads(path.read_text(encoding="utf-8"))
+            found.append(Made(table, summary, read_outcomes(table, summary)))
+    if not found:
+        raise ValueError(f"The folder {folder} must hold tables made by `lopsided reproduce`, got none.")
+    return found
+
+
+def totals(made: list[Made]) -> tuple[Count, Count]:
+    """The papers' own methods and the baselines, over all tables."""
+    own, others = (sum((one.count(own=own) for one in made), Count()) for own in (True, False))
+    return own, others
 
 
 def write_index(folder: Path) -> str:
     """Count what the JSON files of a folder say; written into its README.md, between the marks if it has them."""
-    summaries = []
-    for name in tables():
-        path = folder / f"{name}.json"
-        if path.exists():
-            summaries.append(json.loads(path.read_text(encoding="utf-8")))
-    if not summaries:
-        raise ValueError(f"The folder {folder} must hold tables made by `lopsided reproduce`, got none.")
-    text = "\n".join([*_lines(summaries), "", *_worst(summaries)])
+    made = read_folder(folder)
+    text = "\n".join([headline(*totals(made)), "", *_lines(made), "", *_worst(made)])
     page = folder / "README.md"
     content = page.read_text(encoding="utf-8") if page.exists() else f"# Tables made again\n\n{MARKS[0]}\n{MARKS[1]}\n"
     if MARKS[0] not in content or MARKS[1] not in content:
@@ -31,44 +62,61 @@ def write_index(folder: Path) -> str:
     return text
 
 
-def _lines(summaries: list[dict[str, Any]]) -> list[str]:
-    lines = [
-        "| table | figures run | within one standard deviation | within the tolerance | better | worse | not run "
-        "| near or better |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    totals = dict.fromkeys(Verdict, 0)
-    reached = 0
-    for summary in summaries:
-        if not summary["cells"]:
-            continue
-        counts = {verdict: summary["counts"][verdict.value] for verdict in Verdict}
-        for verdict in Verdict:
-            totals[verdict] += counts[verdict]
-        reached += summary["reached"]
-        name = summary["table"]
-        lines.append(_row(f"[{name}]({name}.md): {summary['title']}", counts, summary["reached"]))
-    lines.append(_row("**all**", totals, reached))
-    pictures = [f"[{one['table']}]({one['table']}.md)" for one in summaries if not one["cells"]]
-    return lines + (["", f"Figures drawn again: {', '.join(pictures)}."] if pictures else [])
+def headline(own: Count, others: Count) -> str:
+    """What holds, to either side, and what was not run; for the index."""
+    both = own + others
+    return (
+        f"**Of {both.printed} published figures {both.run} were run as published. Of these {both.near} are within 0.01 "
+        "of the published area, or 0.3 percentage points, to either side: "
+        f"{own.near} of {own.run} of the papers' own methods, {others.near} of {others.run} of the baselines.** "
+        f"Of the {both.dated} that were printed with a standard deviation {both.within} are within one: {own.within} "
+        f"of {own.dated} and {others.within} of {others.dated}. By one or the other it is {own.either} and "
+        f"{others.either}. {both.not_run} figures were not run as published; for {both.ours_alone} of them a variant "
+        "of ours was run, which is shown on the pages and not counted."
+    )
 
 
-def _row(name: str, counts: dict[Verdict, int], reached: int) -> str:
-    run = sum(counts.values()) - counts[Verdict.NOT_RUN]
-    cells = [str(counts[verdict]) for verdict in Verdict]
-    share = f"{reached} ({100 * reached / run:.0f} %)" if run else "-"
-    return f"| {name} | {run} | {' | '.join(cells)} | {share} |"
+def _lines(made: list[Made]) -> list[str]:
+    lines = []
+    for own, group in zip((True, False), GROUPS, strict=True):
+        lines += [
+            f"| {group} | printed | run as published | within 0.01 or 0.3 points | within one deviation "
+            "| one or the other | better | no better than one class | worse | not run | ours, not counted |",
+            "|---" * 11 + "|",
+        ]
+        for one in made:
+            of_table = one.count(own=own)
+            if of_table.printed:
+                name = one.table.name
+                lines.append(_row(f"[{name}]({name}.md): {one.table.title}", of_table))
+        lines += [_row("**all**", totals(made)[0 if own else 1]), ""]
+    pictures = [f"[{one.table.name}]({one.table.name}.md)" for one in made if not one.results]
+    return lines + ([f"Figures drawn again: {', '.join(pictures)}."] if pictures else [])
 
 
-def _worst(summaries: list[dict[str, Any]]) -> list[str]:
+def _row(name: str, of_table: Count) -> str:
+    one = of_table
+    within = str(one.within) if one.dated == one.run else f"{one.within} of {one.dated}"
+    cells = [one.printed, one.run, one.near, within, one.either, one.better, one.one_class, one.worse, one.not_run]
+    ours = f"{one.ours}, of which {one.ours_near} within 0.01 or 0.3" if one.ours else "-"
+    return f"| {name} | {' | '.join(map(str, cells))} | {ours} |"
+
+
+def _worst(made: list[Made]) -> list[str]:
     """Every figure that is worse than published by more than the tolerance, by how much."""
-    lines = ["What does not reproduce, by table (set and method, published → here):", ""]
-    for summary in summaries:
-        missed = [cell for cell in summary["cells"] if cell["verdict"] != Verdict.NOT_RUN.value and not cell["reaches"]]
+    lines = ["Worse than published by more than 0.01 or 0.3 points, by table (set and method, published → here):", ""]
+    for one in made:
+        missed = [result for result in one.results if _is_worse(one.table, result)]
         if missed:
             texts = [
-                f"{cell['data']} {cell['method']} {cell['value']:g} → {cell['here']:.4g}"
-                for cell in sorted(missed, key=lambda cell: -abs(cell["difference"]))
+                f"{result.cell.data} {result.cell.method} {result.cell.value:g} → {result.here.mean:.4g}"
+                for result in sorted(missed, key=lambda result: -abs(result.difference))
             ]
-            lines.append(f"- **{summary['table']}** ({len(missed)}): {'; '.join(texts)}.")
+            lines.append(f"- **{one.table.name}** ({len(missed)}): {'; '.join(texts)}.")
     return lines
+
+
+def _is_worse(table: Table, result: Outcome) -> bool:
+    if result.verdict is Verdict.NOT_RUN or result.near:
+        return False
+    return (result.difference < 0) != table.lower_is_better

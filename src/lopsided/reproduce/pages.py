@@ -11,19 +11,22 @@ from lopsided.evaluate import RunLog, compare_across_sets
 from lopsided.report import page
 from lopsided.report.contents import Grid
 from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins
+from lopsided.reproduce.counting import count
 from lopsided.reproduce.published import source_of
 from lopsided.reproduce.table import Table
 
 _MARKS = {
     Verdict.WITHIN: "✓",
     Verdict.NEAR: "✓",
+    Verdict.ONE_CLASS: "=",
     Verdict.BETTER: "+",
     Verdict.WORSE: "−",
     Verdict.NOT_RUN: "",
 }
 LEGEND = (
     "A cell is *published → here*, and how far that is in published standard deviations. ✓: within one of them (or "
-    "within the tolerance); +: better than that; −: worse."
+    "within the tolerance); +: better than that; −: worse; =: nearer to perfect, but no better than always answering "
+    "the larger class. *ours*: not the published algorithm, and not counted."
 )
 
 
@@ -37,7 +40,7 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     name = table.name if log.path is None else log.path.name.removesuffix(".jsonl")
     paths = [folder / f"{name}.{kind}" for kind in ("md", "json", "html")]
     paths[0].write_text(markdown(table, log, results, missing, command), encoding="utf-8")
-    paths[1].write_text(json.dumps(summary(table, results, missing), indent=1) + "\n", encoding="utf-8")
+    paths[1].write_text(json.dumps(summary(table, log, results, missing), indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{name}.png"
     drawing = _drawn(table, log, results, picture)
     paths[2].write_text(_html(table, log, results, missing, command, drawing), encoding="utf-8")
@@ -72,15 +75,16 @@ def _runs(table: Table, log: RunLog) -> list[int]:
     return sorted({len(log.of(table.name, *cell)) for cell in cells} - {0})
 
 
-def summary(table: Table, results: Sequence[Outcome], missing: Mapping[str, str]) -> dict[str, object]:
+def summary(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapping[str, str]) -> dict[str, object]:
     """For machines."""
+    wins_of_reference = {method: list(record) for method, record in wins(table, log).items()} if results else {}
     return {
         "table": table.name,
         "title": table.title,
         "source": source_of(table.name),
         "tolerance": table.tolerance,
-        "counts": {verdict.value: number for verdict, number in counts(list(results)).items()},
-        "reached": sum(result.reaches for result in results),
+        "counts": {verdict.value: number for verdict, number in counts(results).items()},
+        "wins": wins_of_reference,
         "cells": [result.as_json() for result in results],
         "missing": dict(missing),
     }
@@ -99,26 +103,32 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     if results and table.reference in table.methods(next(iter(table.sets))):  # else each measure has methods of its own
         lines += [line for sentence in significance(table, log) for line in (sentence, "")]
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
+    lines += [f"- {name}…, ours: {reason}." for name, reason in table.ours.items()]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
     lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
 
 
 def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:
-    """How many figures come near the published ones, and how all lie by standard deviations, in two sentences.
-
-    These are two views of the same figures: one within a standard deviation need not be within the tolerance.
-    """
-    run = [result for result in results if result.verdict is not Verdict.NOT_RUN]
-    number = counts(list(results))
-    if not run:
+    """How many figures come near the published ones, to either side, and where the others lie."""
+    found = count(results)
+    if not found.run and not found.ours:
         return "Nothing was run."
+    if not found.run:
+        return (
+            f"**None of the {found.printed} printed figures was run as published.** Of {found.ours} there is a variant "
+            "of ours, which is shown and not counted."
+        )
     near = "0.3 points" if table.percent else "0.01"
+    groups = (("own methods", True), ("baselines", False))
+    apart = [(name, count([r for r in results if table.is_own(r.cell.method) is own])) for name, own in groups]
+    parts = [f"{name} {one.near} and {one.within} of {one.run}" for name, one in apart if one.printed]
     return (
-        f"**{sum(result.reaches for result in run)} of {len(run)} figures** are within {near} of the published ones or "
-        f"better; {number[Verdict.NOT_RUN]} of the printed figures were not run. Counted by published standard "
-        f"deviations, {number[Verdict.WITHIN]} of the {len(run)} are within one, {number[Verdict.NEAR]} more within "
-        f"{near}, {number[Verdict.BETTER]} better than that and {number[Verdict.WORSE]} worse."
+        f"**{found.near} of {found.run} figures** are within {near} of the published ones, to either side, "
+        f"and {found.within} of the {found.dated} with a printed deviation within one of it ("
+        f"{'; '.join(parts)}). Beyond both are {found.better} better, {found.worse} worse and "
+        f"{found.one_class} no better than always answering the larger class. {found.not_run} of the "
+        f"{found.printed} printed figures were not run as published; of {found.ours_alone} there is a variant of ours."
     )
 
 
@@ -127,7 +137,7 @@ def result_grids(table: Table, results: Sequence[Outcome]) -> list[Grid]:
     grids = []
     for measure in dict.fromkeys(result.cell.measure for result in results):
         of_measure = [result for result in results if result.cell.measure == measure]
-        sets = list(dict.fromkeys(r.cell.data for r in of_measure if r.verdict is not Verdict.NOT_RUN))
+        sets = list(dict.fromkeys(r.cell.data for r in of_measure if r.here.runs or r.ours.runs))
         by_place = {(result.cell.method, result.cell.data): result for result in of_measure}
         rows = []
         for method in dict.fromkeys(result.cell.method for result in of_measure):
@@ -139,11 +149,14 @@ def result_grids(table: Table, results: Sequence[Outcome]) -> list[Grid]:
 
 
 def _cell(table: Table, result: Outcome | None) -> str:
-    if result is None or result.verdict is Verdict.NOT_RUN:
+    if result is None or (result.verdict is Verdict.NOT_RUN and not result.ours.runs):
         return "-"
     places = 2 if table.percent else 3
-    away = "" if math.isnan(result.in_deviations) else f" ({result.in_deviations:+.1f})"
-    return f"{result.cell.value:.{places}f} → {result.mean:.{places}f}{away} {_MARKS[result.verdict]}".rstrip()
+    text = f"{result.cell.value:.{places}f}"
+    if result.verdict is not Verdict.NOT_RUN:
+        away = "" if math.isnan(result.in_deviations) else f" ({result.in_deviations:+.1f})"
+        text += f" → {result.here.mean:.{places}f}{away} {_MARKS[result.verdict]}"
+    return text + (f"; ours {result.ours.mean:.{places}f}" if result.ours.runs else "")
 
 
 def curve_grid(table: Table, log: RunLog) -> Grid:
@@ -164,18 +177,22 @@ def significance(table: Table, log: RunLog) -> list[str]:
     sentences = []
     record = wins(table, log)
     if record:
-        text = ", ".join(f"{method} {won}/{tied}/{lost}" for method, (won, tied, lost) in record.items())
-        sentences.append(f"Sets on which {table.reference} wins, ties, loses (paired t-test, 95 %), here: {text}.")
+        text = ", ".join(f"{table.called(method)} {won}/{tied}/{lost}" for method, (won, tied, lost) in record.items())
+        sentences.append(
+            f"Sets on which {table.called(table.reference)} wins, ties, loses (paired t-test, 95 %), here: {text}."
+        )
     comparison = compare_across_sets(means(table, log))
     if not math.isnan(comparison.critical_difference):
-        ranks = ", ".join(f"{method} {rank:.2f}" for method, rank in comparison.mean_ranks.items())
+        ranks = ", ".join(f"{table.called(method)} {rank:.2f}" for method, rank in comparison.mean_ranks.items())
         sentences.append(
             f"Mean ranks over the sets that all methods ran on: {ranks}. Ranks that differ by less than "
             f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %)."
         )
         best = next(iter(comparison.mean_ranks))
-        values = ", ".join(f"{method} {p:.2g}" for method, p in comparison.wilcoxon_p.items())
-        sentences.append(f"Wilcoxon's signed-rank test over these sets, p-values against {best}: {values}.")
+        values = ", ".join(f"{table.called(method)} {p:.2g}" for method, p in comparison.wilcoxon_p.items())
+        sentences.append(
+            f"Wilcoxon's signed-rank test over these sets, p-values against {table.called(best)}: {values}."
+        )
     return sentences
 
 

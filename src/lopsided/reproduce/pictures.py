@@ -51,16 +51,22 @@ def _scatter(table: Table, results: list[Outcome]) -> Any:
     figure = empty_figure(5.6, 5.2)
     axes = figure.add_subplot()
     run = [result for result in results if result.verdict is not Verdict.NOT_RUN]
-    own = [result for result in run if result.cell.method.startswith(table.reference.split("_")[0])]
+    own = [result for result in run if table.is_own(result.cell.method)]
     others = [result for result in run if result not in own]
     for group, colour, label in ((others, COLOURS[1], "baselines"), (own, COLOURS[0], "the paper's own")):
-        axes.scatter([r.cell.value for r in group], [r.mean for r in group], s=14, color=colour, label=label, alpha=0.8)
-    if run:
-        ends = [min(r.cell.value for r in run), max(r.cell.value for r in run)]
+        axes.scatter(
+            [r.cell.value for r in group], [r.here.mean for r in group], s=14, color=colour, label=label, alpha=0.8
+        )
+    ours = [result for result in results if result.ours.runs]
+    if ours:
+        points = [r.cell.value for r in ours], [r.ours.mean for r in ours]
+        axes.scatter(*points, s=14, facecolors="none", edgecolors=COLOURS[2], label="variants of ours, not counted")
+    if run or ours:
+        ends = [limit(r.cell.value for r in [*run, *ours]) for limit in (min, max)]
         axes.plot(ends, ends, linewidth=0.8, color="gray")
     axes.set_xlabel("published")
     axes.set_ylabel("here")
-    axes.set_title(f"{table.name}, {run[0].cell.measure if run else ''}")
+    axes.set_title(f"{table.name}, {results[0].cell.measure}")
     axes.legend()
     return figure
 

@@ -13,6 +13,8 @@ import numpy as np
 from lopsided.datasets import Dataset, load
 from lopsided.datasets.dataset import scale_to_unit_interval
 
+LITERAL = " as published"  # after the name of a method: the algorithm to the letter, where ours differs
+
 Parameters = dict[str, Any]
 Entry = dict[str, Any]
 
@@ -52,6 +54,9 @@ class Table:
     `sets` maps the published name of a set to its name here; `perform` runs one method on one set; `methods` may
     depend on the set. `measures` are the published measures that are compared; `percent` says that they are printed in
     percent. `remarks` tell what had to be decided, for the page.
+
+    Where `ours` says that a method differs from the published one, its runs stand beside the published figure and are
+    not counted as that figure made again; a method of the same name with `LITERAL` after it is.
     """
 
     name: str
@@ -73,6 +78,23 @@ class Table:
     log_x: bool = False
     label: str | None = None  # of sets of the user's, where it is not what is found
     positive: str | None = None
+    own: tuple[str, ...] = ()  # how the names of the paper's own methods begin
+    ours: Mapping[str, str] = field(default_factory=dict)  # beginning of a name -> how it differs from the published
+    rarer: Mapping[str, float] = field(default_factory=dict)  # set -> percent of its rows in the rarer class
+
+    def is_own(self, method: str) -> bool:
+        """Whether the paper proposes the method, or compares with it."""
+        return method.startswith(self.own)
+
+    def difference_of(self, method: str) -> str | None:
+        """How the method here differs from the published algorithm; None if it is the same."""
+        if method.endswith(LITERAL):
+            return None
+        return next((reason for start, reason in self.ours.items() if method.startswith(start)), None)
+
+    def called(self, method: str) -> str:
+        """The name of a method that says whether it is a variant of ours."""
+        return method if self.difference_of(method) is None else f"{method} (ours)"
 
     @property
     def tolerance(self) -> float:

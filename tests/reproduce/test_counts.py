@@ -1,0 +1,132 @@
+"""What README, the index and the pages say about the published figures is what the logs of the runs say."""
+
+import json
+import math
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lopsided.cli.reproduce import reproduce
+from lopsided.evaluate import RunLog
+from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
+from lopsided.reproduce.conclusions import Claim, Record, compared
+from lopsided.reproduce.counting import count
+from lopsided.reproduce.index import Made, read_folder, totals
+from lopsided.reproduce.pages import verdict_sentence
+from lopsided.reproduce.published import Cell
+from lopsided.reproduce.registry import table_named
+
+ROOT = Path(__file__).parents[2]
+EVIDENCE = ROOT / "docs/evidence"
+OWN = {"koil": "KOIL", "oilk": "OILK", "spa": ("SPA", "BOMKC"), "omcsl": "OMCSL", "b2rmk": ("OB2RMK", "B2RMK")}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A copy of the evidence, made anew."""
+    copy = tmp_path_factory.mktemp("evidence")
+    shutil.copytree(EVIDENCE / "tables", copy / "tables", ignore=shutil.ignore_patterns("*.png", "*.jsonl"))
+    for arguments in (["index", "--output", copy / "tables"], ["conclusions", "--output", copy]):
+        done = CliRunner().invoke(reproduce, list(map(str, arguments)))
+        assert done.exit_code == 0, done.output
+    return copy
+
+
+def test_the_index_and_the_conclusions_are_those_of_the_logs(folder):
+    for page in ("tables/README.md", "conclusions.md"):
+        assert (folder / page).read_text() == (EVIDENCE / page).read_text(), f"{page}: run `lopsided reproduce` anew"
+
+
+def test_each_page_says_what_its_log_says(folder):
+    for one in read_folder(folder / "tables"):
+        if one.results:
+            assert verdict_sentence(one.table, one.results) in (folder / f"tables/{one.table.name}.md").read_text()
+
+
+def test_readme_has_the_counts_of_a_second_count():
+    run, near, within = [0, 0], [0, 0], [0, 0]
+    printed = dated = 0
+    for path in (EVIDENCE / "tables").glob("*.json"):
+        made = json.loads(path.read_text())
+        for cell in made["cells"]:
+            printed += 1
+            if cell["here"] is not None:
+                own = 0 if cell["method"].startswith(OWN[made["table"].split("-")[0]]) else 1
+                away = abs(cell["here"] - cell["value"])
+                run[own] += 1
+                near[own] += away <= (0.3 if made["table"].startswith("spa") else 0.01)
+                dated += cell["deviation"] is not None
+                within[own] += cell["deviation"] is not None and away <= cell["deviation"]
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert f"Of {printed} published figures {sum(run)} were run as published" in readme
+    assert f"{sum(near)} are within .01 or 0.3 points, to either side" in readme
+    assert f"(own methods {near[0]} of {run[0]}, baselines {near[1]} of {run[1]})" in readme
+    assert f"and {sum(within)} of {dated} within one published deviation" in readme
+    own, others = totals(read_folder(EVIDENCE / "tables"))
+    assert ([own.run, others.run], [own.near, others.near], [own.within, others.within]) == (run, near, within)
+    both = own + others
+    assert both.run == both.either + both.better + both.one_class + both.worse
+    assert re.search(r"\d+ (are|were) (within|met)[^.]*or better", readme) is None
+
+
+def test_a_variant_of_ours_is_shown_and_not_counted():
+    table = table_named("b2rmk-3")
+    log = RunLog()
+    log.add([entry("OB2RMK", run, 0.915) for run in (1, 2)])
+    (ours,) = [one for one in outcomes(table, log) if (one.cell.data, one.cell.method) == ("sonar", "OB2RMK")]
+    assert ours.verdict is Verdict.NOT_RUN and ours.ours.mean == 0.915
+    assert (count([ours], 0.01).run, count([ours], 0.01).ours_alone, count([ours], 0.01).ours_near) == (0, 1, 1)
+    log.add([entry("OB2RMK as published", run, 0.82) for run in (1, 2)])
+    (both,) = [one for one in outcomes(table, log) if (one.cell.data, one.cell.method) == ("sonar", "OB2RMK")]
+    assert (both.verdict, both.here.mean, both.ours.mean) == (Verdict.WORSE, 0.82, 0.915)
+    assert (count([both]).run, count([both]).ours, count([both]).ours_alone) == (1, 1, 0)
+
+
+def entry(method, run, value):
+    return {
+        "table": "b2rmk-3", "set": "sonar", "method": method, "run": run, "parameters": {}, "measures": {"AUC": value}
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("here", "deviation", "verdict"),
+    [
+        (30.0, 0.0, Verdict.ONE_CLASS),  # always the larger class
+        (32.6, 1.0, Verdict.ONE_CLASS),  # worse than that
+        (29.75, 0.1, Verdict.ONE_CLASS),
+        (29.5, 0.6, Verdict.ONE_CLASS),  # runs do not tell it from that
+        (29.5, 0.1, Verdict.BETTER),
+        (35.7, 0.1, Verdict.WITHIN),
+        (38.5, 0.1, Verdict.WORSE),
+    ],
+)
+def test_always_one_class_is_never_better(here, deviation, verdict):
+    cell = Cell("spa-5", "german", "U", "error", 35.75, 1.5)
+    assert judged(table_named("spa-5"), cell, Measured(here, deviation, 10)).verdict is verdict
+    upside_down = replace(table_named("spa-5"), lower_is_better=False)
+    cell = replace(cell, value=100.0 - cell.value)
+    assert judged(upside_down, cell, Measured(100.0 - here, deviation, 10)).verdict is verdict
+
+
+def test_wins_and_losses_follow_one_rule_in_print_and_here():
+    table = table_named("koil-3.3")
+    figures = {  # published are .955 ± .028 and .925 ± .038, then .923 ± .023 and .919 ± .023
+        ("sonar", "KOIL_RS++"): Measured(0.90, 0.02, 20),
+        ("sonar", "NORMA"): Measured(0.95, 0.02, 20),
+        ("australian", "KOIL_RS++"): Measured(0.92, 0.02, 20),
+        ("australian", "NORMA"): Measured(0.915, 0.02, 20),
+    }
+    results = [
+        judged(table, Cell("koil-3.3", *place, "AUC", 0.9, 0.03), measured) for place, measured in figures.items()
+    ]
+    made = {"koil-3.3": Made(table, {"wins": {"NORMA": [0, 1, 1]}}, results)}
+    row = compared(Claim("koil-3.3", "KOIL_RS++"), "NORMA", made)
+    assert row.before_here == Record(1, 1, 0) and row.here == Record(0, 1, 1) and row.paired == "0/1/1"
+    assert row.verdict == "does not hold" and str(row.ours) == "-"
+    made["koil-3.3"] = Made(table, {}, [judged(table, result.cell, Measured()) for result in results])
+    assert compared(Claim("koil-3.3", "KOIL_RS++"), "NORMA", made).verdict == "not run"
+    assert math.isnan(made["koil-3.3"].results[0].difference)
