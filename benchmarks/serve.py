@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 COLUMNS = 30
-CONNECTIONS = 32
+CONNECTIONS = 128
 
 
 class Connection:

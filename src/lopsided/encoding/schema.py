@@ -147,6 +147,9 @@ class Schema:
             keys = ", ".join(self.history_keys)
             raise SchemaError(f"A schema with keys must name the column of the time too, got none beside {keys}.")
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Schema:
+        return self  # nobody changes a schema: copies of models share it
+
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns that say who or what a row is about, learned from or not."""

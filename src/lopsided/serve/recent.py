@@ -23,7 +23,7 @@ _DAYS = 60
 _MOMENTS = 63  # of the latest events: their median is the clock, so that one wrong date does not move it
 _SECONDS = 10
 _ANSWERS = 2_000
-_SAMPLED, _SAMPLED_AT_ONCE = 4_000, 100
+_SAMPLED, _SAMPLED_AT_ONCE = 400, 100  # events between two looks, and of one group: looking must not stop the answers
 
 
 class Sampled(NamedTuple):

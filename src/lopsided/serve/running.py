@@ -6,6 +6,7 @@ written (`Fold`), publishes copies to answer by, and saves snapshots. The first 
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
@@ -36,6 +37,7 @@ _LOG = logging.getLogger("lopsided.serve")
 _MOST_PENDING = 100_000  # events and labels that are being answered
 _TICK = 1.0  # seconds between looks at what has expired
 _LONGEST_GROUP = 4096  # requests
+_GATHERING = 0.004  # seconds in which requests gather, where more than one at a time comes: a group costs as one does
 _LEAST_BETWEEN_COPIES = 0.25  # seconds
 _BETWEEN_SNAPSHOTS = 30.0
 _MANY_LEARNED = 20_000  # rows since the last snapshot
@@ -112,6 +114,8 @@ class RunningModel:
         self._pending, self._counting = 0, threading.Lock()
         self._news = threading.Event()
         self._stopping = False
+        self._is_busy = False
+        self._is_settled = False
         self._next_view: View | None = None
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
@@ -236,9 +240,12 @@ class RunningModel:
         """All requests in line, at least one; and whether they are the last."""
         requests: list[Request] = []
         item = self._inbox.get()
+        if self._is_busy:
+            time.sleep(_GATHERING)
         while item is not None:
             requests.append(item)
             if self._inbox.empty() or len(requests) >= _LONGEST_GROUP:
+                self._is_busy = len(requests) > 1
                 return requests, False
             item = self._inbox.get()
         return requests, True
@@ -328,6 +335,12 @@ class RunningModel:
         lines = (fold.champion, fold.challenger)
         scorers = [None if line is None else Scorer(_copy_of(line.model, fold)) for line in lines]
         self._next_view = View(fold.position, *scorers)
+        if not self._is_settled and any(line is not None and line.started for line in lines):
+            # All that compiling has left behind will live as long as the process: looking through it for cycles, again
+            # and again, would stop the answers for a tenth of a second each time.
+            self._is_settled = True
+            gc.collect()
+            gc.freeze()
         self._sum_up()
         return all(line is None or line.started for line in lines)
 

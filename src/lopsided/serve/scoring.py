@@ -21,12 +21,13 @@ class Scorer:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.started = bool(model.started_)
+        self._observes = hasattr(model, "arrived")  # asked once: the answer takes as long as a score
         self.threshold = float(model.threshold_) if self.started else 0.0
         self._memory = model.score_memory_ if self.started else None
 
     def observed(self, rows: Floats) -> Floats:
         """Rows with the features of this moment, if the model has a history, which notes that they came."""
-        return self.model.arrived(rows) if hasattr(self.model, "arrived") else rows
+        return self.model.arrived(rows) if self._observes else rows
 
     def scores(self, rows: Floats) -> Floats:
         """Raw scores; 0 before the model began."""

@@ -7,10 +7,11 @@ are never many more rows here than examples there, and a row costs no more than 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,12 @@ class RememberedRows:
         self._n_sifted = 0  # all rows up to this number have been looked through
         self._recent: list[Any] = []  # those that came since
         self._kept: dict[int, Any] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy that shares the rows, because nobody changes a row that has come."""
+        twin = copy.copy(self)
+        twin._recent, twin._kept = list(self._recent), dict(self._kept)
+        return twin
 
     def add(self, row: Any, kept_numbers: Callable[[], Integers | None]) -> None:
         """The next row that was learned; `kept_numbers` says which ones the learner still has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -15,6 +16,7 @@ from lopsided.serve.web.app import application
 from lopsided.serve.web.tokens import Tokens, is_loopback
 
 _WAITING = 1024  # connections that have not been taken yet
+_SWITCH = 0.0005  # seconds after which a thread gives way: whoever answers must not wait long for whoever learns
 
 
 def check_reachable(host: str, tokens: Tokens) -> None:
@@ -29,6 +31,7 @@ def check_reachable(host: str, tokens: Tokens) -> None:
 def serve(house: House, tokens: Tokens, host: str, port: int, started: Callable[[str], None]) -> None:
     """Serve until somebody ends it; `started` gets the address as soon as it answers."""
     check_reachable(host, tokens)
+    sys.setswitchinterval(_SWITCH)
     own = _bound(host, port)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{own.getsockname()[1]}"
