@@ -4,9 +4,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from serve.running_service import running_service, wait_until
 
 from lopsided.client import Client
+from serve.running_service import running_service, wait_until
 
 DATA = sorted(Path(__file__).parent.glob("data_of_*.zip"))
 
