@@ -169,7 +169,7 @@ async def single(service: Service, rate: float, labels: float, seconds: float) -
 
 async def batches(service: Service, size: int, seconds: float, kind: str) -> dict[str, float]:
     """Batches as fast as the service takes them."""
-    connections = await service.connections(4)
+    connections = await service.connections(16)
     rows = rows_of(size, 3)
     if kind == "arrow":
         body, content = arrow_body(rows), "application/vnd.apache.arrow.stream"
@@ -209,7 +209,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--learner", default=None, help="koil or auto; both if it is not given")
     parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rate", type=float, default=3000.0)
+    parser.add_argument("--rate", type=float, default=3100.0)
     parser.add_argument("--labels", type=float, default=300.0)
     parser.add_argument("--only", choices=["single", "batches", "recovery"], default=None)
     options = parser.parse_args()
