@@ -189,7 +189,7 @@ def test_one_wrong_date_does_not_move_the_clock_and_all_that_is_kept_is_bounded(
     assert recent.day(20_000) is None and recent.day(20_099) == (200, pytest.approx(0.99))
     assert recent.clock == BEGIN + 99 * DAY
     rows = recent.drained()
-    assert 200 <= len(rows) <= 400 and len({row.time for row in rows}) > 100 and recent.drained() == []
+    assert 200 <= len(rows) <= 400 and len({row.time for row in rows}) > 10 and recent.drained() == []
 
 
 def test_drift_is_told_by_days_and_survives_a_restart_but_not_a_broken_file(tmp_path):

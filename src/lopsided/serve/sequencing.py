@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -152,20 +152,21 @@ class Sequencer:
         repeated: list[tuple[NewEvents, int, int]] = []
         seen: dict[str, int] = {}
         for request in requests:
-            if not self._fits(request):
-                continue
             request.answers = [None] * len(request.ids)  # type: ignore[list-item]
-            given = [name for name in request.ids if name is not None]
-            places = dict(zip(given, self.ids.find(given), strict=True))
-            for row, name in enumerate(request.ids):
-                place = None if name is None else places[name]
-                place = seen.get(name) if place is None and name is not None else place
-                if place is not None:
-                    repeated.append((request, row, place))
-                    continue
-                named = self._new_id(len(fresh), seen) if name is None else name
-                seen[named] = log.place_of(self.sequence + 1, len(fresh))
-                fresh.append((request, row, named))
+        rows = [(request, row) for request in requests if self._fits(request) for row in range(len(request.ids))]
+        # An event that came without an id gets one by its place in the log, unless somebody has given that to theirs.
+        names = [request.ids[row] or f"{self.sequence + 1}-{number}" for number, (request, row) in enumerate(rows)]
+        for (request, row), name, place in zip(rows, names, self.ids.find(names), strict=True):
+            if request.ids[row] is None:
+                while place is not None or name in seen or name in self._parked:
+                    name += "-"
+                    place = self.ids.find([name])[0]
+            place = seen.get(name) if place is None else place
+            if place is not None:
+                repeated.append((request, row, place))
+                continue
+            seen[name] = log.place_of(self.sequence + 1, len(fresh))
+            fresh.append((request, row, name))
         if fresh:
             self._note(self._entry_of(fresh, group.received), fresh, group)
         known: list[tuple[int, int, float]] = []
@@ -180,13 +181,6 @@ class Sequencer:
                 known.append((place, sign, group.received))
                 self._fates.settle(place, sign)
         self._learn(known, group)
-
-    def _new_id(self, number: int, seen: Container[str]) -> str:
-        """An id for an event that came without one, which nobody else has given to theirs."""
-        named = f"{self.sequence + 1}-{number}"
-        while named in seen or self.ids.find([named])[0] is not None or named in self._parked:
-            named += "-"
-        return named
 
     def _entry_of(self, fresh: Fresh, now: float) -> log.Events:
         times = np.array([now if (t := request.times[row]) is None else t for request, row, _ in fresh])
