@@ -201,6 +201,62 @@ def arrow_body(rows: list[dict[str, float]]) -> bytes:
     return sink.getvalue()
 
 
+def write_log(folder: Path, learner: str, n: int) -> None:
+    """A log of so many entries, every tenth the label of an event before it, as if none had been in a group."""
+    from lopsided.serve import entries as log
+    from lopsided.serve.messages import ModelSettings
+    from lopsided.serve.running import log_path, make_model
+    from lopsided.serve.storage.disk import RealDisk
+    from lopsided.serve.storage.ids import EventIds
+    from lopsided.serve.storage.log import Group, LogWriter
+
+    path = folder / "models" / "load"
+    settings = ModelSettings(learner=learner)
+    make_model(path, RealDisk(), settings, 0.0)
+    writer, ids = LogWriter(log_path(path), RealDisk()), EventIds(lambda *_: False)
+    rows = rows_of(1000, 4)
+    raw, signs = [json.dumps(row).encode() for row in rows], [2 * is_positive(row) - 1 for row in rows]
+    now = time.time()
+    number, zero, unsure = np.array([0.0]).tobytes(), np.array([now]).tobytes(), np.array([np.nan]).tobytes()
+    found = False
+    for start in range(2, n + 1, 1000):
+        group = Group(received=now)
+        for at in range(start, min(start + 1000, n + 1)):
+            if at % 10 == 0:
+                if not found:
+                    from lopsided.serve.configuration import found_schema
+
+                    group.entries.append((at, log.SchemaFound(found_schema(settings, rows).to_json())))
+                    found = True
+                    continue
+                place = log.place_of(at - 5, 0)
+                group.entries.append((at, log.Labels([place], [signs[(at - 5) % 1000]], [1.0], [now], [False])))
+                group.labels.append((place, signs[(at - 5) % 1000], at, now))
+            else:
+                event = log.Events([f"e{at}"], zero, [raw[at % 1000]], 1, number, unsure, b"\0")
+                group.entries.append((at, event))
+                ids.add(event.ids, [log.place_of(at, 0)])
+        segment = ids.full()
+        if segment is not None:
+            group.segments.append(segment)
+        writer.append(group)
+    writer.close()
+
+
+def reopened(folder: Path) -> dict[str, float]:
+    """Seconds until a service is ready with what is there."""
+    begin = time.perf_counter()
+    with Service(folder) as service:
+
+        async def until_ready() -> float:
+            (connection,) = await service.connections(1)
+            while (await connection.send("GET", "/readyz", b""))[0] != 200:
+                await asyncio.sleep(0.1)
+            return time.perf_counter() - begin
+
+        return {"seconds": asyncio.run(until_ready()), "MB": service.memory()}
+
+
 def shown(what: str, figures: dict[str, float]) -> None:
     print(f"| {what} | " + " | ".join(f"{name} {value:,.1f}" for name, value in figures.items()) + " |", flush=True)
 
@@ -211,6 +267,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rate", type=float, default=3100.0)
     parser.add_argument("--labels", type=float, default=300.0)
+    parser.add_argument("--entries", type=int, default=1_000_000, help="of the log that is opened without a snapshot")
     parser.add_argument("--only", choices=["single", "batches", "recovery"], default=None)
     options = parser.parse_args()
     for learner in [options.learner] if options.learner else ["koil", "auto"]:
@@ -227,10 +284,11 @@ def main() -> None:
                         figures = asyncio.run(batches(service, 100, options.seconds, kind))
                         shown(f"{learner}, batches of 100 ({kind})", figures)
             if options.only in (None, "recovery"):
-                begin = time.perf_counter()
-                with Service(Path(folder)) as service:
-                    asyncio.run(ready(service, learner))
-                    shown(f"{learner}, opened again", {"seconds": time.perf_counter() - begin})
+                shown(f"{learner}, opened again", reopened(Path(folder)))
+        if options.only in (None, "recovery"):
+            with tempfile.TemporaryDirectory() as folder:
+                write_log(Path(folder), learner, options.entries)
+                shown(f"{learner}, {options.entries:,} entries without a snapshot", reopened(Path(folder)))
     print(f"memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
