@@ -184,10 +184,20 @@ async def batches(service: Service, size: int, seconds: float, kind: str) -> dic
             assert status in (200, 429), answer
             sent += size if status == 200 else 0
 
+    async def watch() -> float:
+        await asyncio.sleep(seconds / 10)
+        return service.memory()
+
     begin = time.perf_counter()
-    await asyncio.gather(*(stream(connection) for connection in connections))
+    early, *_ = await asyncio.gather(watch(), *(stream(connection) for connection in connections))
     took = time.perf_counter() - begin
-    return {"events/s": sent / took, "service CPU us/event": (service.cpu() - cpu) / sent * 1e6, "MB": service.memory()}
+    return {
+        "events": sent,
+        "events/s": sent / took,
+        "service CPU us/event": (service.cpu() - cpu) / sent * 1e6,
+        "MB after a tenth": early,
+        "MB": service.memory(),
+    }
 
 
 def arrow_body(rows: list[dict[str, float]]) -> bytes:
@@ -280,7 +290,7 @@ def main() -> None:
                         asyncio.run(single(service, options.rate, options.labels, options.seconds)),
                     )
                 if options.only in (None, "batches"):
-                    for kind in ("json", "arrow"):
+                    for kind in ("json", "arrow") if options.only is None else ("json",):
                         figures = asyncio.run(batches(service, 100, options.seconds, kind))
                         shown(f"{learner}, batches of 100 ({kind})", figures)
             if options.only in (None, "recovery"):

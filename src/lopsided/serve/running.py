@@ -37,8 +37,8 @@ _LOG = logging.getLogger("lopsided.serve")
 _MOST_PENDING = 100_000  # events and labels that are being answered
 _TICK = 1.0  # seconds between looks at what has expired
 _LONGEST_GROUP = 4096  # requests
-_GATHERING = 0.004  # seconds in which requests gather, where more than one at a time comes: a group costs as one does
-_LEAST_BETWEEN_COPIES = 0.25  # seconds
+_GATHERING = 0.0025  # seconds in which requests gather, where more than one at a time comes: a group costs as one does
+_LEAST_BETWEEN_COPIES, _MOST_BETWEEN_COPIES = 0.25, 2.0  # seconds
 _BETWEEN_SNAPSHOTS = 30.0
 _MANY_LEARNED = 20_000  # rows since the last snapshot
 
@@ -314,9 +314,10 @@ class RunningModel:
                 now = time.monotonic()
                 if is_new and now - copied > pause:
                     are_copies = self._publish()
-                    # Copies of large models take long: never more than a tenth of the time.
+                    # While a model is copied, answers take longer: a hundredth of the time, unless it is very large.
                     copied, is_new = time.monotonic(), False
-                    pause = max(_LEAST_BETWEEN_COPIES, 10.0 * (copied - now) if are_copies else 0.0)
+                    longest = 100.0 * (copied - now) if are_copies else 0.0
+                    pause = min(max(_LEAST_BETWEEN_COPIES, longest), _MOST_BETWEEN_COPIES)
                 if now - ticked > _TICK:
                     ticked = now
                     self._keep_house()
