@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test coverage: export OPENBLAS_NUM_THREADS := 1
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test check coverage bench browser docs clean
+.PHONY: setup demo test check coverage bench browser docs fuzz clean
 
 setup: $(STAMP)
 
@@ -60,10 +60,15 @@ browser: setup
 	$(BIN)/python -m pip install --quiet --editable ".[browser]"
 	$(BIN)/python -m pytest -m browser tests/browser
 
+# Ten thousand requests that schemathesis makes up from the service's description, from an environment of its own.
+fuzz: setup
+	test -x .fuzz/bin/schemathesis || { $(PYTHON) -m venv .fuzz && .fuzz/bin/python -m pip install --quiet "schemathesis>=4"; }
+	$(BIN)/python tests/serve/fuzz.py .fuzz/bin/schemathesis 500
+
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
 docs: setup
 	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .fuzz site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +
