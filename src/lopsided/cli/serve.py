@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -75,6 +76,8 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     finally:
         if replay is not None:
             replay.stop()
+            if data_dir is None:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_installed() -> None:

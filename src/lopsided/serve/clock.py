@@ -1,4 +1,4 @@
-"""What time it is, for a service that must not be fooled: steady while it runs, never behind what it has written."""
+"""What time it is, for a service that must not be fooled by a clock that jumps while it runs."""
 
 from __future__ import annotations
 

@@ -385,11 +385,11 @@ def _size(request: Request) -> int:
 
 def _copy_of(model: Any, fold: Fold) -> Any:
     """A copy that nobody else touches; what has not begun is compiled beforehand, so that nobody waits for it later."""
-    if model.started_:
-        return model.snapshot()
-    from sklearn.base import clone
+    if not model.started_:
+        from sklearn.base import clone
 
-    return clone(model).compile_ahead(classes=fold.labels.classes)
+        clone(model).compile_ahead(classes=fold.labels.classes)
+    return model.snapshot()  # also of what has not begun: it may have a history
 
 
 def entries_of(reader: LogReader) -> list[tuple[int, Entry]]:
