@@ -46,11 +46,11 @@ def by_hand(delay):
 class Filled(lp.HistoryPipeline):
     """Gaps become 0 and not a running mean, which is known at other times where labels are late."""
 
-    def _prepared(self, rows, *, learn):
+    def _prepared(self, rows, turns):
         dense = rows.dense.copy()
         n_encoded = self.encoder_.n_encoded
         dense[:, :n_encoded] = np.nan_to_num(dense[:, :n_encoded])
-        return super()._prepared(rows._replace(dense=dense), learn=learn)
+        return super()._prepared(rows._replace(dense=dense), turns)
 
 
 def filled():

@@ -42,7 +42,7 @@ def load_table(paths: Sequence[Path], name: str, *, label: str | None = None, po
     X, y = np.ascontiguousarray(X[known]), y[known]
     if np.unique(y).size != 2:
         raise StreamError(first, None, f"the label column {column!r}", "must hold two different labels", "one label")
-    fill_missing(X, np.zeros(encoder.n_numbers, dtype=np.int64), np.zeros(encoder.n_numbers), True)
+    fill_missing(X, np.zeros(encoder.n_numbers, dtype=np.int64), np.zeros(encoder.n_numbers), np.ones(len(X)))
     other = "all others" if labels.negative is None else labels.negative
     words = f"label column {column}, positive label {labels.positive} (against {other})"
     blank = int(np.count_nonzero(~known))

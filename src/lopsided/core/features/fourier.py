@@ -105,12 +105,15 @@ def fogd_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
+    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
+
+    An example whose label is NaN is scored only.
+    """
     for t in range(start, stop):
         encode(model.directions, rows, t, angles, z)
         score = dot(model.weights, z)
         scores[t] = finite(score)
-        if not hinge_step(model.weights, z, score, labels[t], rate * importances[t]):
+        if not math.isnan(labels[t]) and not hinge_step(model.weights, z, score, labels[t], rate * importances[t]):
             model.tally[WAVES_DIVERGED] += 1
     return stop
 

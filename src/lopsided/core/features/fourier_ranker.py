@@ -178,15 +178,18 @@ def ranker_run(
 ) -> int:
     """Take in the examples start..stop-1 in order, reporting the score of each before it was.
 
-    Returns the number of the first example not taken in: smaller than `stop` only if the caller has something to do.
+    An example whose label is NaN is scored only. Returns the number of the first example not taken in: smaller than
+    `stop` only if the caller has something to do.
     """
     tally, variants = state.tally, work.given.size
     for t in range(start, stop):
         y = labels[t]
-        z = state.block[tally[WAITING]] if tally[FIXED] else work.z
+        z = state.block[tally[WAITING]] if tally[FIXED] and not math.isnan(y) else work.z
         encode_row(state, plan.linear, rows, t, work, z)
         score = score_of(state, experts, z, work.given)
         scores[t] = score
+        if math.isnan(y):
+            continue
         tally[SEEN] += 1
         tally[SINCE] += 1
         if variants > 1 and tally[SOLVED] > 0:

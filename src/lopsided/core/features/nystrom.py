@@ -6,6 +6,7 @@ so far, a.k(x), is u.z(x) with u = L^(1/2) V' a when r = B, and the nearest one 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -73,16 +74,18 @@ def nogd_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
 
-    Returns the number of the first example not learned: smaller than `stop` only if the budget has just been filled,
-    in which case the caller makes the map and goes on.
+    An example whose label is NaN is scored only. Returns the number of the first example not learned: smaller than
+    `stop` only if the budget has just been filled, in which case the caller makes the map and goes on.
     """
     for t in range(start, stop):
-        tick(points)
         y, step = labels[t], rate * importances[t]
         norm = squared_norm(rows, t)
         _fill_row(model.tally[USED], points, kernel, rows, t, norm, work)
         score = _value(model, work.row, z)
         scores[t] = finite(score)
+        if math.isnan(y):
+            continue
+        tick(points)
         if model.tally[MAPPED]:
             if not hinge_step(model.weights, z, score, y, step):
                 model.tally[NYSTROM_DIVERGED] += 1

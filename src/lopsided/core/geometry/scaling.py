@@ -77,13 +77,13 @@ def scaled(scales: Scales, kind: int, center: bool, j: int, x: float) -> float:
 
 
 @compiled
-def scale_rows(scales: Scales, kind: int, center: bool, rows: Rows, learn: bool, result: Rows) -> None:
-    """Scale every row by what is known before it; if `learn`, note each row after it was scaled."""
+def scale_rows(scales: Scales, kind: int, center: bool, rows: Rows, turns: Floats, result: Rows) -> None:
+    """Scale every row by what is known before it, and then note it, unless its turn is NaN."""
     if rows.starts.size:
         for t in range(rows.starts.size - 1):
             for q in range(rows.starts[t], rows.starts[t + 1]):
                 result.values[q] = scaled(scales, kind, center, rows.features[q], rows.values[q])
-            if learn:
+            if not math.isnan(turns[t]):
                 scales.seen[0] += 1
                 for q in range(rows.starts[t], rows.starts[t + 1]):
                     note_value(scales, rows.features[q], rows.values[q])
@@ -91,7 +91,7 @@ def scale_rows(scales: Scales, kind: int, center: bool, rows: Rows, learn: bool,
         for t in range(rows.dense.shape[0]):
             for j in range(rows.dense.shape[1]):
                 result.dense[t, j] = scaled(scales, kind, center, j, rows.dense[t, j])
-            if learn:
+            if not math.isnan(turns[t]):
                 scales.seen[0] += 1
                 for j in range(rows.dense.shape[1]):
                     note_value(scales, j, rows.dense[t, j])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
@@ -45,13 +46,18 @@ def bagging_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1; member i learns example t times[t - first, i] times, in one step."""
+    """Learn from the examples start..stop-1; member i learns example t times[t - first, i] times, in one step.
+
+    An example whose label is NaN is scored only.
+    """
     steps = work[: columns.weights.shape[1]]
     for t in range(start, stop):
         y = labels[t]
-        columns.tally[STEPS] += 1
         column_scores(columns, rows, t, plan.intercept, steps)
         scores[t] = _vote(steps)
+        if math.isnan(y):
+            continue
+        columns.tally[STEPS] += 1
         rate = importances[t] * falling_rate(plan.rate, plan.rate_decays, columns.tally[STEPS])
         largest = 0.0
         for i in range(steps.size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -51,12 +52,17 @@ def oam_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
+    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
+
+    An example whose label is NaN is scored only.
+    """
     for t in range(start, stop):
         y = labels[t]
         own = 0 if y > 0.0 else 1
         score = product(rows, t, model.weights, False)
         scores[t] = finite(score)
+        if math.isnan(y):
+            continue
         model.tally[SEEN + own] += 1
         _offer(model, plan, own, rows, t, draws)
         cap = 0.5 * importances[t] * plan.cost * max(1.0, model.tally[SEEN + 1 - own] / plan.budget)

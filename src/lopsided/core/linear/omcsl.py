@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from lopsided.core.arithmetic.compiled import Floats, compiled
@@ -53,9 +54,14 @@ def omcsl_run(
     """Learn from the examples start..stop-1 in order, reporting of each the score of the column drawn for it.
 
     `costs` are those of positives and of negatives, by column. `all_scores`, unless empty, takes the scores of all.
+    An example whose label is NaN is scored only, as `omcsl_score_rows` does.
     """
     for t in range(start, stop):
         y = labels[t]
+        if math.isnan(y):
+            column = best_expert(experts)
+            scores[t] = finite(column_value(columns, rows, t, plan.intercept, column, plan.averages))
+            continue
         columns.tally[STEPS] += 1
         column_scores(columns, rows, t, plan.intercept, work)
         largest = 0.0

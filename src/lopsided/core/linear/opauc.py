@@ -7,6 +7,7 @@ outer product; or as a random sketch of it: Z = sum x r', q = sum r, and S w = B
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -65,13 +66,18 @@ def opauc_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order; row t - first of `normals` is the sketch's r for example t."""
+    """Learn from the examples start..stop-1 in order; row t - first of `normals` is the sketch's r for example t.
+
+    An example whose label is NaN is scored only.
+    """
     d = moments.means.shape[1]
     x, v, change, inner = work[0, :d], work[1, :d], work[2, :d], work[3]
     for t in range(start, stop):
         own = 0 if labels[t] > 0.0 else 1
         other = 1 - own
         scores[t] = finite(product(rows, t, moments.weights, False))
+        if math.isnan(labels[t]):
+            continue
         _lay_out(rows, t, x)
         if moments.sketch_sum.shape[1]:
             _add_to_sketch(moments, own, x, normals[t - first])

@@ -96,13 +96,19 @@ def linear_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
+    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
+
+    An example whose label is NaN is scored only.
+    """
     for t in range(start, stop):
         y = labels[t]
-        model.tally[STEPS] += 1
-        model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
+        if not math.isnan(y):
+            model.tally[STEPS] += 1
+            model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
         value = product(rows, t, model.weights, plan.intercept)
         scores[t] = reported(model, plan, value)
+        if math.isnan(y):
+            continue
         if not abs(value) < LARGEST:
             model.tally[VECTOR_DIVERGED] += 1
             continue

@@ -184,16 +184,20 @@ def run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
 
-    Returns the number of the first example not learned: smaller than `stop` only if an unbounded room is full, in which
-    case the caller makes it larger and goes on.
+    An example whose label is NaN is scored only. Returns the number of the first example not learned: smaller than
+    `stop` only if an unbounded room is full, in which case the caller makes it larger and goes on.
     """
     for t in range(start, stop):
-        if plan.policy == UNBOUNDED and is_full(support, POSITIVE if labels[t] > 0.0 else NEGATIVE):
+        y = labels[t]
+        if plan.policy == UNBOUNDED and not math.isnan(y) and is_full(support, POSITIVE if y > 0.0 else NEGATIVE):
             return t
         norm = squared_norm(rows, t)
         fill_row(support, points, kernel, rows, t, norm, work)
+        if math.isnan(y):
+            scores[t] = finite(value(support, work.row))
+            continue
         itself = self_similarity(kernel, norm)
-        score, _, slot = step(support, plan, work.row, itself, labels[t], costs[t], draws, work.ledger, work.chosen)
+        score, _, slot = step(support, plan, work.row, itself, y, costs[t], draws, work.ledger, work.chosen)
         if slot != NOT_STORED:
             set_clock(points, support.tally[SEEN, POSITIVE] + support.tally[SEEN, NEGATIVE])
             store(points, slot, rows, t, norm)

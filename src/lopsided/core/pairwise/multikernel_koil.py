@@ -124,11 +124,16 @@ def multikernel_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the combined score of each before it was learned.
 
-    Returns the number of the first example not learned, as `lopsided.core.pairwise.koil.run` does.
+    An example whose label is NaN is scored only. Returns the number of the first example not learned, as
+    `lopsided.core.pairwise.koil.run` does.
     """
     m = log_weights.size
     for t in range(start, stop):
         y = labels[t]
+        if math.isnan(y):
+            mass = fill_shares(log_weights, scratch.shares)
+            scores[t] = _combined_score(stack, shared, mass, points, pool_plan, rows, t, work, scratch)
+            continue
         if plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
             return t
         tick(points)
@@ -176,11 +181,27 @@ def multikernel_score_rows(
     """The combined score of every example."""
     mass = fill_shares(log_weights, scratch.shares)
     for t in range(scores.size):
-        norm = squared_norm(rows, t)
-        measure(points, rows, t, norm, 0, shared.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
-        total = 0.0
-        for index in range(log_weights.size):
-            support = expert(stack, index)
-            fill_expert_row(support, shared, index, points, norm, work, scratch)
-            total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)
-        scores[t] = finite(total / mass)
+        scores[t] = _combined_score(stack, shared, mass, points, pool_plan, rows, t, work, scratch)
+
+
+@compiled
+def _combined_score(
+    stack: Support,
+    shared: SharedPoints,
+    mass: float,
+    points: Points,
+    pool_plan: PoolPlan,
+    rows: Rows,
+    t: int,
+    work: Workspace,
+    scratch: PoolScratch,
+) -> float:
+    """The combined score of one example, by the shares in the scratch, whose sum is `mass`."""
+    norm = squared_norm(rows, t)
+    measure(points, rows, t, norm, 0, shared.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
+    total = 0.0
+    for index in range(scratch.shares.size):
+        support = expert(stack, index)
+        fill_expert_row(support, shared, index, points, norm, work, scratch)
+        total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)
+    return finite(total / mass)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from lopsided.core.arithmetic.compiled import Floats, compiled
@@ -116,11 +117,17 @@ def oilk_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
+    """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned.
+
+    An example whose label is NaN is scored only.
+    """
     for t in range(start, stop):
-        tick(points)
         norm = squared_norm(rows, t)
         fill_row(support, points, kernel, rows, t, norm, work)
+        if math.isnan(labels[t]):
+            scores[t] = finite(value(support, work.row))
+            continue
+        tick(points)
         itself = self_similarity(kernel, norm)
         scores[t], slot = oilk_step(
             support, classes, plan, work.row, itself, labels[t], costs[t], draws, work.ledger, work.chosen

@@ -164,16 +164,19 @@ def expansion_run(
     With `skips`, an example that its uniform keeps out whatever its score is not scored at all, once enough of either
     class have been for thresholds and probabilities to rest on, unless it is one of a sixteenth that always are: the
     uniforms are independent of the examples, so those scored are a fair sample. The score of the others is reported as
-    NaN; the model is the same.
+    NaN; the model is the same. An example whose label is NaN is scored only.
 
     Returns the number of the first example not learned: smaller than `stop` only if the arrays are full, in which case
     the caller makes them larger and goes on.
     """
     grows = plan.budget.size == 0 and plan.sample_budget == 0
     for t in range(start, stop):
+        y = labels[t]
+        if math.isnan(y):
+            scores[t] = _answer(expansion, points, kernel, plan, rows, t, ahead, work)
+            continue
         if grows and expansion.tally[USED] == expansion.weights.size:
             return t
-        y = labels[t]
         tick(points)
         expansion.tally[STEPS] += 1
         u = draw(draws) if plan.draws else 0.0
@@ -257,8 +260,21 @@ def expansion_score_rows(
 ) -> None:
     """The score of every example: of the averaged classifier if there is one, else of the last."""
     for t in range(scores.size):
-        fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, squared_norm(rows, t), ahead, work)
-        score = expansion_value(expansion, work.row)
-        scores[t] = finite(
-            averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score
-        )
+        scores[t] = _answer(expansion, points, kernel, plan, rows, t, ahead, work)
+
+
+@compiled
+def _answer(
+    expansion: Expansion,
+    points: Points,
+    kernel: Kernel,
+    plan: PointwisePlan,
+    rows: Rows,
+    t: int,
+    ahead: BlockProducts,
+    work: RowScratch,
+) -> float:
+    """The score of one example that is not learned."""
+    fill_scratch_row(expansion.tally[USED], points, kernel, rows, t, squared_norm(rows, t), ahead, work)
+    score = expansion_value(expansion, work.row)
+    return finite(averaged_value(expansion, work.row, score, expansion.tally[STEPS]) if plan.averages else score)

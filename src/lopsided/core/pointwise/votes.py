@@ -7,6 +7,7 @@ distances and scalar products are computed once an example.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -140,10 +141,14 @@ def vote_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the vote on each before it was learned.
 
-    Returns the number of the first example not learned: smaller than `stop` only if arrays without a budget are full.
+    An example whose label is NaN is scored only. Returns the number of the first example not learned: smaller than
+    `stop` only if arrays without a budget are full.
     """
     m = theta.size
     for t in range(start, stop):
+        if math.isnan(labels[t]):
+            scores[t] = _weighted_vote(stack, shared, theta, points, plan, rows, t, work)
+            continue
         if plan.total == 0 and (shared.free_count[0] == 0 or _any_full(stack)):
             return t
         tick(points)
@@ -266,11 +271,26 @@ def vote_score_rows(
 ) -> None:
     """The weighted vote on every example."""
     for t in range(scores.size):
-        norm = squared_norm(rows, t)
-        measure(points, rows, t, norm, 0, shared.free_count[1], work.squares, work.dots, plan.wants_dots)
-        total = 0.0
-        for index in range(theta.size):
-            expansion = member(stack, index)
-            gather_row(shared, index, points, expansion.tally[USED], norm, work.squares, work.dots, work, work.row)
-            total += theta[index] * vote(expansion_value(expansion, work.row), plan.zero_vote)
-        scores[t] = finite(total)
+        scores[t] = _weighted_vote(stack, shared, theta, points, plan, rows, t, work)
+
+
+@compiled
+def _weighted_vote(
+    stack: Expansion,
+    shared: SharedPoints,
+    theta: Floats,
+    points: Points,
+    plan: VotePlan,
+    rows: Rows,
+    t: int,
+    work: VoteScratch,
+) -> float:
+    """The vote on one example that is not learned."""
+    norm = squared_norm(rows, t)
+    measure(points, rows, t, norm, 0, shared.free_count[1], work.squares, work.dots, plan.wants_dots)
+    total = 0.0
+    for index in range(theta.size):
+        expansion = member(stack, index)
+        gather_row(shared, index, points, expansion.tally[USED], norm, work.squares, work.dots, work, work.row)
+        total += theta[index] * vote(expansion_value(expansion, work.row), plan.zero_vote)
+    return finite(total)

@@ -169,17 +169,20 @@ def rare_run(
 ) -> int:
     """Take in the examples start..stop-1 in order, reporting the score of each before it was.
 
-    What its parts said goes into `parts`, if that has a row for each. Returns the number of the first example not
-    taken in: smaller than `stop` only if the caller has something to do.
+    What its parts said goes into `parts`, if that has a row for each. An example whose label is NaN is scored only.
+    Returns the number of the first example not taken in: smaller than `stop` only if the caller has something to do.
     """
     ranker, tally = state.ranker, state.ranker.tally
     for t in range(start, stop):
-        y, weight, u = labels[t], importances[t], draw(draws)
-        z = ranker.block[tally[WAITING]] if tally[FIXED] else work.ranker.z
+        y, weight = labels[t], importances[t]
+        z = ranker.block[tally[WAITING]] if tally[FIXED] and not math.isnan(y) else work.ranker.z
         given = answer_row(state, plan, rows, t, work, z)
         scores[t] = given.score
         if parts.shape[0]:
             _write_parts(given, parts[t])
+        if math.isnan(y):
+            continue
+        u = draw(draws)
         _measure(state, plan, y, weight, work, given)
         tally[SEEN] += 1
         tally[SINCE] += 1

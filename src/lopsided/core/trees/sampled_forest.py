@@ -6,6 +6,7 @@ easy ones are thinned, and their counts make up for it.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
@@ -54,11 +55,14 @@ def forest_run(
 ) -> int:
     """Take in the examples start..stop-1 in order, reporting the score of each before it was.
 
-    Returns the number of the first example not taken in: smaller than `stop` only if the trees have something to do.
+    An example whose label is NaN is scored only. Returns the number of the first example not taken in: smaller than
+    `stop` only if the trees have something to do.
     """
     for t in range(start, stop):
         lay_out(rows, t, x)
         scores[t] = forest_score(trees.forest, x)
+        if math.isnan(labels[t]):
+            continue
         sample_row(trees, x, labels[t], importances[t], scores[t], draw(draws), tally[ROWS])
         tally[ROWS] += 1
         if tally[ROWS] % (BEAT if tally[ROWS] < 20 * SLOW_BEAT else SLOW_BEAT) == 0:

@@ -14,13 +14,15 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 
 _UNIFORMS_AT_A_TIME = 4096  # few, because those not yet used are saved with the model
+_FEW_TURNS = 32  # up to which calls for single rows, which stay bound to their arguments, cost less than one for all
 
 
 class CompiledLearner(OnlineClassifier):
     """A learner whose steps and scores are compiled loops over rows.
 
     It names the two loops and their arguments; `_run` returns the number of the first row that it did not learn, and
-    `_make_room` is called when that is not the end.
+    `_make_room` is called when that is not the end. A row whose sign is NaN is scored by `_run` as `_score_rows` would,
+    and changes nothing: so thousands of rows can be learned and scored in turn by one call.
     """
 
     _run: ClassVar[Callable[..., int]]
@@ -59,12 +61,18 @@ class CompiledLearner(OnlineClassifier):
         learned = 0
         while learned < signs.size:
             stop = min(learned + at_a_time, signs.size)
-            draws = self._uniforms.reserve(self._draws_a_row * (stop - learned))
+            n_to_learn = int(np.count_nonzero(~np.isnan(signs[learned:stop])))
+            draws = self._uniforms.reserve(self._draws_a_row * n_to_learn)
             arguments = self._run_arguments(rows, signs, costs, draws, scores, every_score)
             learned = self._run_span(rows, arguments, learned, stop)
             if learned < stop:
                 self._make_room()
         return scores
+
+    def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
+        if turns.size <= _FEW_TURNS:
+            return super()._take_turns(rows, turns, weights)
+        return self._learn(rows, turns, weights, every_score=self._scores_every_row)
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         """Learn from the rows start..stop-1; returns the number of the first that was not learned."""

@@ -204,42 +204,35 @@ class OnlineClassifier(Classifier):
             rows, learned = self._rows_of(X), ~np.isnan(turns)
             if self._recent.is_on:
                 self._recent.offer(rows, np.flatnonzero(learned))
-            take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
-            take(rows, turns, scores, places, weights)
+            found = self._take_turns(rows, turns, weights)
+            scores[places[~learned]] = found[~learned]
             self._memory.remember(turns[learned], scores[places[learned]])
             self._warn_of_divergence()
             if self._may_be_wrong_way_round:
                 self._warn_of_common_class()
         return self
 
-    def _take_dense_turns(
-        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
-    ) -> None:
-        # Bound to names, for this loop is all that many a stream spends its time in.
-        one, learn, score = self._one_x, self._learn_one, self._score_one
-        found: list[float] = []
-        note = found.append
-        for x, sign, weight in zip(rows.dense, turns.tolist(), weights.tolist(), strict=True):
-            one[:] = x
-            if sign == sign:
-                learn(sign, weight)
-            else:
-                note(score())
-        scores[places[np.isnan(turns)]] = found
+    def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
+        """Learn or score rows in turn; returns the scores, of which only those of rows to be scored mean something."""
+        if rows.starts.size:
+            return self._take_sparse_turns(rows, turns, weights)
+        one, found = self._one_x, np.zeros(turns.size)
+        for t, (sign, weight) in enumerate(zip(turns.tolist(), weights.tolist(), strict=True)):
+            one[:] = rows.dense[t]
+            found[t] = self._learn_one(sign, weight) if sign == sign else self._score_one()
+        return found
 
-    def _take_sparse_turns(
-        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
-    ) -> None:
-        starts, every, one_sign = rows.starts.tolist(), self._scores_every_row, np.ones(1)
-        for t, (sign, place) in enumerate(zip(turns.tolist(), places.tolist(), strict=True)):
+    def _take_sparse_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
+        starts, every, found = rows.starts.tolist(), self._scores_every_row, np.zeros(turns.size)
+        for t, sign in enumerate(turns.tolist()):
             entries = slice(starts[t], starts[t + 1])
             span = np.array([0, starts[t + 1] - starts[t]])
             row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
             if sign == sign:
-                one_sign[0] = sign
-                self._learn(row, one_sign, weights[t : t + 1], every_score=every)
+                self._learn(row, turns[t : t + 1], weights[t : t + 1], every_score=every)
             else:
-                scores[place] = self._score(row)[0]
+                found[t] = self._score(row)[0]
+        return found
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""

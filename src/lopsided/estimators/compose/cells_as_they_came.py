@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import Schema
@@ -37,11 +34,9 @@ class CellsAsTheyCame(StreamPipeline):
         finally:
             self._one_batch = None
 
-    def _take_dense_turns(
-        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
-    ) -> None:
+    def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
         self._one_cells = None  # such rows are encoded
-        super()._take_dense_turns(rows, turns, scores, places, weights)
+        return super()._take_turns(rows, turns, weights)
 
     def _no_rows(self) -> RememberedRows:
         return RememberedCells(self.schema_)

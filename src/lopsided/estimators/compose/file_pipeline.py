@@ -39,8 +39,8 @@ class FilePipeline(StreamPipeline):
             )
         super()._check_parameters()
 
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
-        return super()._prepared(rows, learn=learn) if self._scales else rows
+    def _prepared(self, rows: Rows, turns: Floats | None) -> Rows:
+        return super()._prepared(rows, turns) if self._scales else rows
 
     def _pass_one_on(self, *, learn: bool) -> None:
         if self._scales:

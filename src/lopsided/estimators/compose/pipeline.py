@@ -141,18 +141,24 @@ class StreamPipeline(OnlineClassifier):
         self.learner_._leave_rows_to_another()
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
-        prepared = self._prepared(rows, learn=True)
-        scores = self.learner_._learn(prepared, signs, weights, every_score=every_score)
-        if self._rows is not None:
-            self._rows.add_many(signs.size, self._rows_as_they_came(rows), self.learner_._kept_numbers)
+        scores = self.learner_._learn(self._prepared(rows, signs), signs, weights, every_score=every_score)
+        self._remember(rows, signs)
+        return scores
+
+    def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
+        scores: Floats = self.learner_._take_turns(self._prepared(rows, turns), turns, weights)
+        self._remember(rows, turns)
         return scores
 
     def _score(self, rows: Rows) -> Floats:
-        return self.learner_._score(self._prepared(rows, learn=False))
+        return self.learner_._score(self._prepared(rows, None))
 
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
-        """Rows as the learner gets them, each by what was known before it."""
-        return self.scaler_._scale(rows, learn=learn)
+    def _prepared(self, rows: Rows, turns: Floats | None) -> Rows:
+        """Rows as the learner gets them, each by what was known before it.
+
+        Those whose turn is a number become part of what is known; none do if there are no turns.
+        """
+        return self.scaler_._scale(rows, turns)
 
     # One example goes straight into the array from which the learner reads it.
 
@@ -185,24 +191,18 @@ class StreamPipeline(OnlineClassifier):
             scale = self.__dict__[name] = self.scaler_._bound(self._one_row, self.learner_._one_row, learn=learn)
         scale()
 
-    def _take_dense_turns(
-        self, rows: Rows, turns: Floats, scores: Floats, places: npt.NDArray[np.int64], weights: Floats
-    ) -> None:
-        remembered, self._rows = self._rows, None  # which looks at all rows at once, when they have been learned
-        try:
-            super()._take_dense_turns(rows, turns, scores, places, weights)
-        finally:
-            self._rows = remembered
-        if remembered is not None:
-            learned, row_at = np.flatnonzero(~np.isnan(turns) & (weights > 0)), self._rows_as_they_came(rows)
-            remembered.add_many(learned.size, lambda place: row_at(learned[place]), self.learner_._kept_numbers)
-
     # What the learner keeps is on the scale of its moment: whoever wants to see it is shown the row as it came.
 
     _rows: RememberedRows | None  # None if the learner keeps none, or another pipeline around this one has them
 
     def _no_rows(self) -> RememberedRows:
         return RememberedVectors()
+
+    def _remember(self, rows: Rows, turns: Floats) -> None:
+        """These rows have come, and those whose turn is a number have been learned."""
+        if self._rows is not None:
+            learned, row_at = np.flatnonzero(turns == turns), self._rows_as_they_came(rows)
+            self._rows.add_many(learned.size, lambda place: row_at(learned[place]), self.learner_._kept_numbers)
 
     def _rows_as_they_came(self, rows: Rows) -> Callable[[int], Any]:
         return partial(vector_at, rows)
@@ -337,7 +337,7 @@ class StreamPipeline(OnlineClassifier):
         """Rows as the learner gets them, on the scale known so far: an array, or CSR for CSR. Changes nothing."""
         self._check_started()
         with self._alone:
-            rows = validation.matrix_of(self._prepared(self._rows_of(X), learn=False), self.n_features_in_)
+            rows = validation.matrix_of(self._prepared(self._rows_of(X), None), self.n_features_in_)
         return self.learner_.prepared(rows) if isinstance(self.learner_, StreamPipeline) else rows
 
     def unscaled(self, rows: Floats) -> Floats:

@@ -159,19 +159,20 @@ class PlainTable(CellsAsTheyCame, FilePipeline):
         is_known = self.schema is not None or self._found is not None
         return super().compile_ahead(self.encoder_.width if is_known else n_features, sparse=sparse, classes=classes)
 
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
+    def _prepared(self, rows: Rows, turns: Floats | None) -> Rows:
         """Rows without gaps and on scale, each by what was known before it."""
         n_numbers = self.encoder_.n_numbers
         matrix = rows.dense.copy()
         if not n_numbers:
             return validation.as_rows(matrix)
-        fill_missing(matrix, self._counts, self._means, learn)
+        turns = np.full(len(matrix), np.nan) if turns is None else turns
+        fill_missing(matrix, self._counts, self._means, turns)
         if not self._scales:
             return validation.as_rows(matrix)
         if n_numbers == matrix.shape[1]:
-            return self.scaler_._scale(validation.as_rows(matrix), learn=learn)
+            return self.scaler_._scale(validation.as_rows(matrix), turns)
         numbers = validation.as_rows(np.ascontiguousarray(matrix[:, :n_numbers]))
-        matrix[:, :n_numbers] = self.scaler_._scale(numbers, learn=learn).dense
+        matrix[:, :n_numbers] = self.scaler_._scale(numbers, turns).dense
         return validation.as_rows(matrix)
 
     def _pass_one_on(self, *, learn: bool) -> None:
@@ -187,7 +188,7 @@ class PlainTable(CellsAsTheyCame, FilePipeline):
         n_numbers, one, target = self.encoder_.n_numbers, self._one_row.dense, self.learner_._one_row.dense
         steps: list[Callable[[], Any]] = []
         if n_numbers:
-            steps.append(bound(fill_missing, one, self._counts, self._means, learn))
+            steps.append(bound(fill_missing, one, self._counts, self._means, np.full(1, 1.0 if learn else np.nan)))
         if n_numbers and self._scales:
             numbers, scaled = validation.as_rows(one[:, :n_numbers]), validation.as_rows(target[:, :n_numbers])
             steps.append(self.scaler_._bound(numbers, scaled, learn=learn))

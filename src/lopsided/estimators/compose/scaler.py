@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, check_parameters, choice, flag
-from lopsided.core.arithmetic.compiled import bound
+from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import Rows
 from lopsided.core.geometry.scaling import MINMAX, STANDARD, empty_scales, scale_rows
 from lopsided.estimators.base import validation
@@ -61,7 +61,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
             self._check_features(X)
         with self._alone:
             self._start(X.shape[1])
-            self._scale(validation.as_rows(X), learn=True)
+            self._scale(validation.as_rows(X), np.ones(X.shape[0]))
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -71,7 +71,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         X = validation.checked_features(self, X, first=False)
         self._check_features(X)
         with self._alone:
-            self._scale(validation.as_rows(X), learn=True)
+            self._scale(validation.as_rows(X), np.ones(X.shape[0]))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -80,7 +80,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         X = validation.checked_features(self, X, first=False)
         self._check_features(X)
         with self._alone:
-            rows = self._scale(validation.as_rows(X), learn=False)
+            rows = self._scale(validation.as_rows(X), None)
         if not sp.issparse(X):
             return rows.dense
         result = X.copy()
@@ -102,10 +102,11 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
     def _start(self, n_features: int) -> None:
         self._scales = empty_scales(n_features)
 
-    def _scale(self, rows: Rows, *, learn: bool) -> Rows:
-        """Rows scaled one after the other, each by what was known before it."""
+    def _scale(self, rows: Rows, turns: Floats | None) -> Rows:
+        """Rows scaled one after the other, each by what was known before it; noted where its turn is a number."""
+        turns = np.full(validation.n_rows_of(rows), np.nan) if turns is None else turns
         result = rows._replace(dense=np.empty_like(rows.dense), values=np.empty_like(rows.values))
-        scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
+        scale_rows(self._scales, _KINDS[self.kind], bool(self.center), rows, turns, result)
         return result
 
     @property
@@ -134,8 +135,9 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
             return np.where(factor > 0.0, rows / factor + middle, np.nan)
 
     def _bound(self, rows: Rows, result: Rows, *, learn: bool) -> Callable[[], None]:
-        """`_scale` for the same rows again and again, into the same result."""
-        return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, learn, result)
+        """`_scale` for the same single row again and again, into the same result."""
+        turn = np.full(1, 1.0 if learn else np.nan)
+        return bound(scale_rows, self._scales, _KINDS[self.kind], bool(self.center), rows, turn, result)
 
     def _check_features(self, X: Any) -> None:
         if sp.issparse(X) and (self.kind == "minmax" or self.center):

@@ -15,6 +15,7 @@ from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema, TableEncoder
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.history import KeyedHistory
 from lopsided.estimators.compose.history_columns import tokens_of
 from lopsided.estimators.compose.history_encoder import HistoryEncoder
@@ -201,10 +202,16 @@ class TablePipeline(PlainTable):
             rows = validation.as_rows(matrix)
         return super()._learn(rows, signs, weights, every_score=every_score)
 
-    def _prepared(self, rows: Rows, *, learn: bool) -> Rows:
+    def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
+        if _keeps_a_history(self):  # what keys have done is read and noted row by row
+            self._one_cells = None
+            return OnlineClassifier._take_turns(self, rows, turns, weights)
+        return super()._take_turns(rows, turns, weights)
+
+    def _prepared(self, rows: Rows, turns: Floats | None) -> Rows:
         """Rows without gaps and on scale; one that has not been observed is read as if it were the next."""
         if not _keeps_a_history(self):
-            return super()._prepared(rows, learn=learn)
+            return super()._prepared(rows, turns)
         encoder, matrix = self._keyed_encoder, rows.dense
         features = matrix[:, encoder.first_feature :].copy()
         unread = ~encoder.is_observed(matrix)
@@ -213,10 +220,11 @@ class TablePipeline(PlainTable):
             features[unread] = history._read(keyed, np.full(keyed.seconds.size, np.nan), note=False).features
         encoded, n_numbers = matrix[:, : encoder.n_encoded].copy(), encoder.n_numbers
         if n_numbers:
-            fill_missing(encoded, self._counts, self._means, learn)
+            noted = np.full(len(encoded), np.nan) if turns is None else turns
+            fill_missing(encoded, self._counts, self._means, noted)
         if self._scales:
             together = np.concatenate([encoded[:, :n_numbers], features], axis=1)
-            scaled = self.scaler_._scale(validation.as_rows(together), learn=learn).dense
+            scaled = self.scaler_._scale(validation.as_rows(together), turns).dense
             encoded[:, :n_numbers], features = scaled[:, :n_numbers], scaled[:, n_numbers:]
         return validation.as_rows(np.concatenate([encoded, features], axis=1))
 
@@ -227,7 +235,7 @@ class TablePipeline(PlainTable):
 
     def _pass_one_on(self, *, learn: bool) -> None:
         if _keeps_a_history(self):
-            self.learner_._one_x[:] = self._prepared(self._one_row, learn=learn).dense[0]
+            self.learner_._one_x[:] = self._prepared(self._one_row, np.ones(1) if learn else None).dense[0]
         else:
             super()._pass_one_on(learn=learn)
 

@@ -29,7 +29,7 @@ from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.expansion import grown_expansion, restored_expansion
 from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
 
-_SKIPS = 5  # position among the arguments of a run
+_SKIPS, _SIGNS = 5, 7  # positions among the arguments of a run
 _FIRST_ROOM = 64  # slots with which a learner without a budget begins
 
 
@@ -114,7 +114,8 @@ class OnlineKernelLearner(SupportVectorLearner):
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         skips_most = self._plan.draws and arguments[_SKIPS]
-        if skips_most or not is_wide_enough(rows):
+        # Rows that are learned and scored in turn get the very scores of single rows.
+        if skips_most or not is_wide_enough(rows) or np.isnan(arguments[_SIGNS][start:stop]).any():
             return super()._run_span(rows, arguments, start, stop)
         while start < stop:
             last = min(start + BLOCK, stop)

@@ -146,8 +146,11 @@ class ResamplingBagging(ColumnsLearner):
         return self._uniforms.rng.poisson(np.repeat(rates[:, None], self._work.size, axis=1))
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
-        signs = arguments[3]
-        return bagging_run(*(*arguments[:-2], self._times(signs[start:stop]), start, start, stop))
+        signs = arguments[3][start:stop]
+        learned = ~np.isnan(signs)
+        times = np.zeros((signs.size, self._work.size), dtype=np.int64)
+        times[learned] = self._times(signs[learned])
+        return bagging_run(*(*arguments[:-2], times, start, start, stop))
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._times_of_one[:] = self._times(np.array([sign]))

@@ -130,7 +130,10 @@ class OPAUC(LinearLearner):
         return self._uniforms.rng.standard_normal((n, rank)) / np.sqrt(max(rank, 1))
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
-        return opauc_run(*(*arguments[:-2], self._normals(stop - start), start, start, stop))
+        learned = ~np.isnan(arguments[3][start:stop])
+        normals = np.zeros((stop - start, self._moments.sketch_sum.shape[1]))
+        normals[learned] = self._normals(int(np.count_nonzero(learned)))
+        return opauc_run(*(*arguments[:-2], normals, start, start, stop))
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._normals_of_one[:] = self._normals(1)
