@@ -78,7 +78,8 @@ def test_tables_wait_as_encoded_rows():
     matrix = twin.encoder_.matrix(twin.encoder_.columns_of(rows))  # gaps are NaN, and stay
     expected = delayed_scores(twin, matrix, labels, 20, classes=["bad", "ok"])
     np.testing.assert_array_equal(np.concatenate(scores), expected)
-    assert model.to_bytes() == twin.to_bytes()
+    for name, array in twin._arrays().items():  # all but the cells, of which a matrix knows nothing
+        assert name == "rows/json" or np.array_equal(array, model._arrays()[name]), name
 
 
 def test_the_score_that_counts_is_the_one_that_was_answered():

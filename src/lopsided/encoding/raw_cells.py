@@ -4,27 +4,83 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+Table = Mapping[str, Any]  # columns by name
+Entry = tuple[Table, int] | None  # a row: its table, and its place in there; None where cells are not known
+
+
+class Cells(Protocol):
+    """The cells of some rows; single rows are made when somebody asks."""
+
+    def part(self, key: Any) -> Cells:
+        """Some of the rows: a slice, a mask or places."""
+
+    def row(self, place: int) -> dict[str, Any] | None:
+        """The cells of one row; None if they are not known."""
+
+    def only(self, names: Collection[str]) -> Cells:
+        """The same rows without any other columns."""
+
+    def entries(self) -> list[Entry]:
+        """Where the cells of each row stand."""
+
 
 class RawCells:
-    """The checked columns of a table, and which of its rows these are; single rows are made when somebody asks."""
+    """The checked columns of a table, and which of its rows these are."""
 
-    def __init__(self, columns: Mapping[str, Any], places: npt.NDArray[np.int64]) -> None:
+    def __init__(self, columns: Table, places: npt.NDArray[np.int64]) -> None:
         self._columns, self._places = columns, places
 
     def part(self, key: Any) -> RawCells:
-        """Some of the rows: a slice, a mask or places."""
+        """Some of the rows."""
         return RawCells(self._columns, self._places[key])
 
     def row(self, place: int) -> dict[str, Any]:
         """The cells of one row."""
-        at = int(self._places[place])
-        return {name: plain_cell(column[at]) for name, column in self._columns.items()}
+        return _row_of(self._columns, int(self._places[place]))
+
+    def only(self, names: Collection[str]) -> RawCells:
+        """The same rows without any other columns."""
+        return RawCells({name: column for name, column in self._columns.items() if name in names}, self._places)
+
+    def entries(self) -> list[Entry]:
+        """Where the cells of each row stand."""
+        return [(self._columns, place) for place in self._places.tolist()]
+
+
+class GatheredCells:
+    """Rows of several tables, which have met where they wait."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+
+    def part(self, key: Any) -> GatheredCells:
+        """Some of the rows."""
+        if isinstance(key, slice):
+            return GatheredCells(self._entries[key])
+        return GatheredCells([self._entries[place] for place in np.arange(len(self._entries))[key].tolist()])
+
+    def row(self, place: int) -> dict[str, Any] | None:
+        """The cells of one row."""
+        entry = self._entries[place]
+        return None if entry is None else _row_of(*entry)
+
+    def only(self, names: Collection[str]) -> GatheredCells:
+        """The same rows: columns that nobody asks for were left behind when they began to wait."""
+        return self
+
+    def entries(self) -> list[Entry]:
+        """Where the cells of each row stand."""
+        return list(self._entries)
+
+
+def _row_of(table: Table, place: int) -> dict[str, Any]:
+    return {name: plain_cell(column[place]) for name, column in table.items()}
 
 
 class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
@@ -33,7 +89,7 @@ class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     `cells` are what they were made of, None where that is not known.
     """
 
-    cells: RawCells | None
+    cells: Cells | None
 
     def __array_finalize__(self, made_of: Any) -> None:
         """A new view knows nothing of cells: only `__getitem__` can tell which ones are its own."""
@@ -42,9 +98,18 @@ class EncodedRows(np.ndarray[Any, np.dtype[np.float64]]):
     def __getitem__(self, key: Any) -> Any:
         """Some of the rows, with their cells."""
         part = super().__getitem__(key)
-        if self.cells is not None and isinstance(part, EncodedRows) and part.ndim == 2 and not isinstance(key, tuple):
-            part.cells = self.cells.part(key)
+        if self.cells is not None and self.ndim == 2 and isinstance(part, EncodedRows):
+            if part.ndim == 2 and not isinstance(key, tuple):
+                part.cells = self.cells.part(key)
+            elif isinstance(key, int | np.integer):
+                part.cells = self.cells.part([key])
         return part
+
+    def copy(self, order: Any = "C") -> EncodedRows:
+        """The same rows, with their cells."""
+        twin = super().copy(order).view(EncodedRows)
+        twin.cells = self.cells
+        return twin
 
 
 def plain_cell(cell: Any) -> Any:

@@ -15,6 +15,7 @@ from lopsided.labels import signs_of as signs_of
 from lopsided.late.any_learner import AnyLearner
 from lopsided.late.rows import Floats
 from lopsided.late.store import Key
+from lopsided.late.waiting_cells import as_encoded
 
 
 def features(model: Any, X: Any, n_features: int | None, names: list[str] | None = None) -> Any:
@@ -24,10 +25,7 @@ def features(model: Any, X: Any, n_features: int | None, names: list[str] | None
     """
     if hasattr(model, "find_schema"):
         model.find_schema(X)
-        if isinstance(X, EncodedRows):
-            return X
-        rows = model.encoded(X)
-        return rows if isinstance(rows, EncodedRows) else rows.view(EncodedRows)
+        return model.to_be_remembered(as_encoded(X if isinstance(X, EncodedRows) else model.encoded(X)))
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lopsided.late.waiting_cells import entries_of, with_cells
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -101,4 +103,4 @@ def stacked(first: Any, second: Any) -> Any:
     """Rows of both, one after the other; dense or sparse, as both are."""
     if sp.issparse(first):
         return sp.vstack([first, second], format="csr")
-    return np.concatenate([first, second])
+    return with_cells(np.concatenate([first, second]), [*entries_of(first), *entries_of(second)])

@@ -16,6 +16,7 @@ from lopsided.late.rows import Floats, Integers
 from lopsided.late.schedule import Schedule, rule_may_move, scheduled, threshold_marks
 from lopsided.late.store import DROPPED
 from lopsided.late.waiting import Waiting
+from lopsided.late.waiting_cells import as_encoded
 from lopsided.late.waiting_rows import Key, WaitingRows, joined
 
 Flags = npt.NDArray[np.bool_]
@@ -116,7 +117,7 @@ class Stepping(Waiting):
         """All rows in one, newcomers last, rows of an encoder as such."""
         if len(waited):
             rows = joined([waited, new])
-            return replace(rows, X=rows.X.view(EncodedRows)) if isinstance(new.X, EncodedRows) else rows
+            return replace(rows, X=as_encoded(rows.X)) if isinstance(new.X, EncodedRows) else rows
         # What a model with a history observes is written into them.
         return replace(new, X=new.X.copy()) if observes(self._learner) else new
 
@@ -193,7 +194,7 @@ class Stepping(Waiting):
         """Learn rows that wait no more; those that a failing model has not learned are given back."""
         if not len(rows):
             return
-        X = rows.X.view(EncodedRows) if self._is_encoded else rows.X
+        X = as_encoded(rows.X) if self._is_encoded else rows.X
         player = Player(self._learner, X, len(rows), rows.scores, self._labels, rows.weights)
         try:
             player.learn(np.arange(len(rows)), signs)

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from lopsided.encoding.raw_cells import Entry
 from lopsided.late.rows import Arrays, GrowingRows, Integers, growing_rows
+from lopsided.late.waiting_cells import as_columns, cut_down, entries_of, with_cells
 from lopsided.late.waiting_rows import Key as Key
 from lopsided.late.waiting_rows import WaitingRows as WaitingRows
 from lopsided.late.waiting_rows import joined
@@ -103,6 +105,7 @@ class MemoryStore:
         self._positions: Integers = np.empty(room, dtype=np.int64)
         self._waits = np.zeros(room, dtype=np.bool_)
         self._keys: list[Key | None] = [None] * room
+        self._cells: list[Entry] = [None] * room
 
     def __len__(self) -> int:
         return self._count
@@ -118,6 +121,7 @@ class MemoryStore:
         stop = start + n
         assert self._rows is not None
         self._rows.put(start, rows.X)
+        self._cells[start:stop] = cut_down(entries_of(rows.X))
         self._scores[start:stop], self._signs[start:stop] = rows.scores, rows.signs
         self._positions[start:stop], self._dues[start:stop] = rows.positions, rows.dues
         self._weights[start:stop] = 1.0 if rows.weights is None else rows.weights
@@ -146,11 +150,12 @@ class MemoryStore:
         assert self._rows is not None
         self._rows.move(slots, room)
         names = ("_scores", "_dues", "_signs", "_weights", "_positions", "_waits")
-        before, keys = [getattr(self, name)[slots] for name in names], self._keys
+        before, keys, cells = [getattr(self, name)[slots] for name in names], self._keys, self._cells
         self._make_columns(room)
         for name, column in zip(names, before, strict=True):
             getattr(self, name)[: slots.size] = column
         self._keys[: slots.size] = [keys[slot] for slot in slots.tolist()]
+        self._cells[: slots.size] = cut_down([cells[slot] for slot in slots.tolist()])
         self._start, self._stop = 0, slots.size
 
     # ---------------------------------------------------------------- giving back
@@ -196,7 +201,7 @@ class MemoryStore:
         assert self._rows is not None
         keys, weights = [self._keys[slot] for slot in slots.tolist()], self._weights[slots]
         return WaitingRows(
-            self._rows.take(slots),
+            with_cells(self._rows.take(slots), [self._cells[slot] for slot in slots.tolist()]),
             self._scores[slots],
             self._positions[slots],
             self._dues[slots],
@@ -212,6 +217,7 @@ class MemoryStore:
         self._waits[slots] = False
         self._count -= slots.size
         for slot, key in zip(slots.tolist(), keys, strict=True):
+            self._cells[slot] = None
             if key is not None:
                 del self._position_of[key]
                 self._keys[slot] = None
@@ -298,6 +304,10 @@ class MemoryStore:
         if self._rows is not None and has_rows:
             X = self._rows.take(slots)
             arrays |= {"starts": X.indptr, "features": X.indices, "values": X.data} if self._is_sparse else {"X": X}
+        cells = [self._cells[slot] for slot in slots.tolist()]
+        if any(cells):
+            known = [cell is not None for cell in cells]
+            arrays |= {"cells": as_bytes([as_columns(cells)]), "with_cells": np.array(known)}
         if self._learned is not None:
             kept, more = self._learned.state()
             description |= {"learned": kept, "retained": self._n_retained}
@@ -330,7 +340,15 @@ class MemoryStore:
             X = sp.csr_array(parts, shape=(n, n_features))
         scores, dues, signs = columns
         weights = np.asarray(arrays["weights"], dtype=np.float64) if "weights" in arrays else None
+        if "cells" in arrays:
+            X = with_cells(X, _entries(from_bytes(arrays["cells"])[0], arrays["with_cells"], n))
         self.add(WaitingRows(X, scores, positions, dues, signs, keys, weights))
+
+
+def _entries(table: dict[str, list[Any]], known: npt.NDArray[Any], n_rows: int) -> list[Entry]:
+    if {n_rows} != {known.size, *map(len, table.values())}:
+        raise ValueError(f"The rows that wait must be {n_rows} in every column of their cells. Got others.")
+    return [(table, place) if is_known else None for place, is_known in enumerate(known.tolist())]
 
 
 def as_bytes(keys: list[Any]) -> npt.NDArray[np.uint8]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
-from lopsided.encoding import Schema
-from lopsided.encoding.raw_cells import RawCells
+from lopsided.encoding import EncodedRows, Schema
+from lopsided.encoding.raw_cells import Cells
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.compose.remembered_rows import RememberedCells, RememberedRows
 
@@ -22,7 +22,7 @@ class CellsAsTheyCame(StreamPipeline):
         raise NotImplementedError
 
     _one_cells: Any = None  # of the single row at hand, unless it came encoded
-    _one_batch: RawCells | None = None  # the same for the rows that are being learned
+    _one_batch: Cells | None = None  # the same for the rows that are being learned
 
     def _learn_checked(
         self, X: Any, signs: Floats, weights: Floats, *, every_score: bool = False, answered: Floats | None = None
@@ -34,6 +34,26 @@ class CellsAsTheyCame(StreamPipeline):
         finally:
             self._one_batch = None
 
+    def take_turns(
+        self, X: Any, turns: Floats, scores: Floats, places: Integers, weights: Floats | None = None
+    ) -> Self:
+        """As in all learners."""
+        with self._alone:
+            self._one_batch = getattr(X, "cells", None)
+            try:
+                return super().take_turns(X, turns, scores, places, weights)
+            finally:
+                self._one_batch = None
+
+    def to_be_remembered(self, rows: EncodedRows) -> EncodedRows:
+        """Rows that are to be learned later, with the cells by which they can be shown then, if they ever are."""
+        with self._alone:
+            result, schema = rows.view(), self.schema_
+            if rows.cells is not None and not (self._started and self._rows is None):
+                names = {*(column.name for column in schema.columns), *schema.history_keys, schema.id or ""}
+                result.cells = rows.cells.only(names)
+            return result
+
     def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
         self._one_cells = None  # such rows are encoded
         return super()._take_turns(rows, turns, weights)
@@ -42,7 +62,10 @@ class CellsAsTheyCame(StreamPipeline):
         return RememberedCells(self.schema_)
 
     def _rows_as_they_came(self, rows: Rows) -> Callable[[int], Any]:
-        return super()._rows_as_they_came(rows) if self._one_batch is None else self._one_batch.row
+        vector_at, batch = super()._rows_as_they_came(rows), self._one_batch
+        if batch is None:
+            return vector_at
+        return lambda place: vector_at(place) if (cells := batch.row(place)) is None else cells
 
     def _one_as_it_came(self) -> Any:
         return super()._one_as_it_came() if self._one_cells is None else dict(self._one_cells)

@@ -131,11 +131,12 @@ class PlainTable(CellsAsTheyCame, FilePipeline):
             self._one_cells = x
             self.encoder_.row(x, self._one_x)
         elif isinstance(x, np.ndarray) or (self._n_columns is not None and is_array(x)):
-            x = np.asarray(x)
+            x = np.asanyarray(x)
             if x.shape not in (self._one_x.shape, (self._n_columns,)):
                 raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
+            cells = getattr(x, "cells", None)
             self._one_x[:] = self._matrix(x[None])[0]
-            self._one_cells = None
+            self._one_cells = None if cells is None else cells.row(0)
         else:
             self._one_cells = _mapping(x)
             self.encoder_.row(self._one_cells, self._one_x)

@@ -136,9 +136,11 @@ class TablePipeline(PlainTable):
         with self._alone:
             if not self._started:
                 self._check_parameters()
-            matrix = self._matrix(X).copy()
-            self._observe(matrix, np.full(matrix.shape[0], np.nan))
-            return matrix.view(EncodedRows)
+            matrix = self._matrix(X)
+            result = matrix.copy().view(EncodedRows)
+            self._observe(np.asarray(result), np.full(result.shape[0], np.nan))
+            result.cells = getattr(matrix, "cells", None)
+            return result
 
     @available_if(_keeps_a_history)  # type: ignore[untyped-decorator]
     def read_as_next(self, X: Any) -> EncodedRows:
