@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,9 +23,6 @@ class Cells(Protocol):
     def row(self, place: int) -> dict[str, Any] | None:
         """The cells of one row; None if they are not known."""
 
-    def only(self, names: Collection[str]) -> Cells:
-        """The same rows without any other columns."""
-
     def entries(self) -> list[Entry]:
         """Where the cells of each row stand."""
 
@@ -43,10 +40,6 @@ class RawCells:
     def row(self, place: int) -> dict[str, Any]:
         """The cells of one row."""
         return _row_of(self._columns, int(self._places[place]))
-
-    def only(self, names: Collection[str]) -> RawCells:
-        """The same rows without any other columns."""
-        return RawCells({name: column for name, column in self._columns.items() if name in names}, self._places)
 
     def entries(self) -> list[Entry]:
         """Where the cells of each row stand."""
@@ -69,10 +62,6 @@ class GatheredCells:
         """The cells of one row."""
         entry = self._entries[place]
         return None if entry is None else _row_of(*entry)
-
-    def only(self, names: Collection[str]) -> GatheredCells:
-        """The same rows: columns that nobody asks for were left behind when they began to wait."""
-        return self
 
     def entries(self) -> list[Entry]:
         """Where the cells of each row stand."""

@@ -25,7 +25,8 @@ def features(model: Any, X: Any, n_features: int | None, names: list[str] | None
     """
     if hasattr(model, "find_schema"):
         model.find_schema(X)
-        return model.to_be_remembered(as_encoded(X if isinstance(X, EncodedRows) else model.encoded(X)))
+        rows = as_encoded(X if isinstance(X, EncodedRows) else model.encoded(X))
+        return rows if model.shows_rows else rows.view()  # which does without cells
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         values = X.data
@@ -37,7 +38,7 @@ def features(model: Any, X: Any, n_features: int | None, names: list[str] | None
     if X.ndim != 2 or n_features not in (None, X.shape[1]):
         wanted = "a matrix" if n_features is None else f"rows of {n_features} features"
         raise ValueError(f"The rows that are to wait for labels must be {wanted}. Got shape {X.shape}.")
-    if values.size and not isinstance(model, AnyLearner) and not np.abs(values).max() <= LARGEST_FEATURE:
+    if not isinstance(model, AnyLearner) and np.count_nonzero(np.abs(values) <= LARGEST_FEATURE) < values.size:
         raise ValueError(
             "The rows that are to wait for labels must hold finite numbers below 1e150 in size. "
             f"Got {values.flat[np.flatnonzero(~(np.abs(values.ravel()) <= LARGEST_FEATURE))[0]]}."
@@ -51,8 +52,11 @@ def names_of(X: Any) -> list[str] | None:
 
 
 def _check_names(model: Any, X: Any, names: list[str] | None) -> None:
-    given, known = names_of(X), getattr(model, "feature_names_in_", names)
-    if given is not None and known is not None and given != [str(name) for name in known]:
+    given = names_of(X)
+    if given is None:
+        return
+    known = getattr(model, "feature_names_in_", names)
+    if known is not None and given != [str(name) for name in known]:
         raise ValueError(
             f"The rows that are to wait for labels must have the columns {', '.join(map(str, known))} in this order. "
             f"Got {', '.join(given)}."

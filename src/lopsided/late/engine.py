@@ -277,7 +277,7 @@ class LateLearner(Labelling):
     def _named_labels(self, keys: Iterable[Any], labels: Any) -> tuple[list[Key], Floats, LabelMap | None]:
         named = door.keys_of(keys)
         signs, known = door.signs_of(labels, len(named), self._known_labels(), self._classes, self._pos_label)
-        if np.isnan(signs).any():
+        if np.count_nonzero(np.isnan(signs)):
             nameless = named[int(np.flatnonzero(np.isnan(signs))[0])]
             raise ParameterError(f"A label that comes by key must not be missing. Got none for key {nameless!r}.")
         return named, signs, known

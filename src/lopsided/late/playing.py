@@ -137,7 +137,7 @@ class Player:
         else:
             self.learn(places, turns)
 
-    def learn(self, places: Integers, signs: Floats) -> None:
+    def learn(self, places: Integers | slice, signs: Floats) -> None:
         """Learn from rows in order, each with the raw score that it got when it came."""
         assert self.labels is not None
         X, scores = self.pool[places], self.scores[places]
@@ -146,7 +146,7 @@ class Player:
             for row in range(signs.size):
                 label = self.labels.positive if signs[row] > 0 else self.labels.negative
                 more = {} if weights is None else {"weight": float(weights[row])}
-                self.model.learn_one(X[row], label, score=scores[row], **more)
+                self.model.learn_one(X[row], label, score=scores.item(row), **more)
                 self.n_learned += 1
         else:
             weighted = {} if weights is None else {"sample_weight": weights}

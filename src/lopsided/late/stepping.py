@@ -95,9 +95,10 @@ class Stepping(Waiting):
         self._learn_due(float(moments[0]))
         if self._marks(1):
             self._threshold = float(self._learner.threshold_) if self._learner.started_ else 0.0
-        new = replace(new, X=arrived(self._learner, new.X))
+        if observes(self._learner):
+            new = replace(new, X=arrived(self._learner, new.X))
         new.scores[:] = score(self._learner, new.X)
-        self.thresholds = np.full(1, self._threshold)
+        self.thresholds = np.array([self._threshold])
         self._note(new.X, 1, moments, times)
         is_unseen = False
         if choose is not None:
@@ -197,7 +198,7 @@ class Stepping(Waiting):
         X = as_encoded(rows.X) if self._is_encoded else rows.X
         player = Player(self._learner, X, len(rows), rows.scores, self._labels, rows.weights)
         try:
-            player.learn(np.arange(len(rows)), signs)
+            player.learn(slice(0, len(rows)), signs)
         finally:
             n_learned = player.n_learned
             self._note_learned(rows, np.arange(n_learned), signs[:n_learned])

@@ -131,8 +131,8 @@ class MemoryStore:
             pairs = zip(rows.keys, rows.positions.tolist(), strict=True)
             self._position_of.update((key, position) for key, position in pairs if key is not None)
         dues = self._dues[max(start - 1, self._start) : stop]
-        self._in_order = self._in_order and not (dues[1:] < dues[:-1]).any()
-        self._earliest = min(self._earliest, float(rows.dues.min()))
+        self._in_order = self._in_order and not np.count_nonzero(dues[1:] < dues[:-1])
+        self._earliest = min(self._earliest, rows.dues.item(0) if self._in_order else float(rows.dues.min()))
         self._stop, self._count = stop, self._count + n
 
     def _room_for(self, rows: WaitingRows) -> int:
@@ -170,7 +170,7 @@ class MemoryStore:
 
     def _slots_of(self, keys: Sequence[Key]) -> Integers:
         positions = [self._position_of[key] for key in keys]
-        return self._start + np.searchsorted(self._positions[self._start : self._stop], positions)
+        return self._start + self._positions[self._start : self._stop].searchsorted(positions)
 
     def take_due(self, before: float) -> WaitingRows | None:
         """Give back the rows that are due strictly before a moment, by due, then by position."""
@@ -207,7 +207,7 @@ class MemoryStore:
             self._dues[slots],
             self._signs[slots],
             keys if any(key is not None for key in keys) else None,
-            weights if (weights != 1.0).any() else None,
+            weights if np.count_nonzero(weights != 1.0) else None,
         )
 
     def _take(self, slots: Integers) -> WaitingRows:

@@ -90,4 +90,6 @@ def _length(table: Table) -> int:
 
 
 def _taken(column: Any, places: list[int]) -> Any:
-    return column.take(np.array(places)) if hasattr(column, "take") else [column[place] for place in places]
+    if len(places) > _FEW_ROWS and hasattr(column, "take"):
+        return column.take(np.array(places))
+    return [column[place] for place in places]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
-from lopsided.encoding import EncodedRows, Schema
+from lopsided.encoding import Schema
 from lopsided.encoding.raw_cells import Cells
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.compose.remembered_rows import RememberedCells, RememberedRows
@@ -21,7 +21,7 @@ class CellsAsTheyCame(StreamPipeline):
         """What the columns are."""
         raise NotImplementedError
 
-    _one_cells: Any = None  # of the single row at hand, unless it came encoded
+    _one_cells: Mapping[str, Any] | Cells | None = None  # of the single row at hand; None if it came encoded
     _one_batch: Cells | None = None  # the same for the rows that are being learned
 
     def _learn_checked(
@@ -45,14 +45,10 @@ class CellsAsTheyCame(StreamPipeline):
             finally:
                 self._one_batch = None
 
-    def to_be_remembered(self, rows: EncodedRows) -> EncodedRows:
-        """Rows that are to be learned later, with the cells by which they can be shown then, if they ever are."""
-        with self._alone:
-            result, schema = rows.view(), self.schema_
-            if rows.cells is not None and not (self._started and self._rows is None):
-                names = {*(column.name for column in schema.columns), *schema.history_keys, schema.id or ""}
-                result.cells = rows.cells.only(names)
-            return result
+    @property
+    def shows_rows(self) -> bool:
+        """Whether rows that are learned may be shown as they came: not if the learner keeps no examples."""
+        return not self._started or self._rows is not None
 
     def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
         self._one_cells = None  # such rows are encoded
@@ -68,7 +64,9 @@ class CellsAsTheyCame(StreamPipeline):
         return lambda place: vector_at(place) if (cells := batch.row(place)) is None else cells
 
     def _one_as_it_came(self) -> Any:
-        return super()._one_as_it_came() if self._one_cells is None else dict(self._one_cells)
+        cells = self._one_cells
+        found = cells if cells is None or isinstance(cells, Mapping) else cells.row(0)
+        return super()._one_as_it_came() if found is None else dict(found)
 
     def remembered_row(self, number: int) -> dict[str, Any] | None:
         """The row of this number, counted from 1 over the rows learned, as it came: its columns, and its identifier.

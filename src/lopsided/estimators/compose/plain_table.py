@@ -134,12 +134,11 @@ class PlainTable(CellsAsTheyCame, FilePipeline):
             x = np.asanyarray(x)
             if x.shape not in (self._one_x.shape, (self._n_columns,)):
                 raise ValueError(f"An encoded row must have {self.encoder_.width} features, got shape {x.shape}.")
-            cells = getattr(x, "cells", None)
             self._one_x[:] = self._matrix(x[None])[0]
-            self._one_cells = None if cells is None else cells.row(0)
+            self._one_cells = getattr(x, "cells", None)
         else:
-            self._one_cells = _mapping(x)
-            self.encoder_.row(self._one_cells, self._one_x)
+            cells = self._one_cells = _mapping(x)
+            self.encoder_.row(cells, self._one_x)
 
     # ---------------------------------------------------------------- learning
 
