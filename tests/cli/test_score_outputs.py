@@ -11,7 +11,6 @@ import pyarrow.parquet
 import pytest
 
 import lopsided as lp
-from lopsided.cli.feed import Feed
 from lopsided.encoding import infer_schema
 
 HEAD = {"a": [1.0, 2.0, 3.0, 9.0] * 5, "b": [0.0, 1.0] * 10, "name": [f"n{k}" for k in range(20)]}
