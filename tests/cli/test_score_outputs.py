@@ -11,7 +11,6 @@ import pyarrow.parquet
 import pytest
 
 import lopsided as lp
-from lopsided.cli.feed import Feed
 from lopsided.encoding import infer_schema
 
 HEAD = {"a": [1.0, 2.0, 3.0, 9.0] * 5, "b": [0.0, 1.0] * 10, "name": [f"n{k}" for k in range(20)]}
@@ -162,14 +161,13 @@ def test_a_second_ctrl_c_leaves_the_old_file(lopsided, tmp_path, write, monkeypa
 @pytest.mark.parametrize("out", OUTPUTS)
 def test_the_first_ctrl_c_gives_a_whole_file(lopsided, tmp_path, write, monkeypatch, out):
     files = write("1.parquet", [{"a": 1, "b": 2}]), write("2.parquet", [{"a": 3, "b": 4}])
-    uninterrupted = Feed.__iter__
+    uninterrupted = lp.TablePipeline.answer
 
-    def interrupted(self):
-        for portion in uninterrupted(self):
-            yield portion
-            signal.raise_signal(signal.SIGINT)
+    def interrupted(self, X):
+        signal.raise_signal(signal.SIGINT)
+        return uninterrupted(self, X)
 
-    monkeypatch.setattr(Feed, "__iter__", interrupted)
+    monkeypatch.setattr(lp.TablePipeline, "answer", interrupted)
     assert lopsided("score", "m", *files, "-o", f"out.{out}").returncode == 130
     assert rows_of(tmp_path / f"out.{out}") == [{"a": 1, "b": 2}]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -80,15 +81,19 @@ def open_feed(
         labelled=labelled,
         bookmarks=bookmarks,
         from_start=from_start,
-        tell=tell,
+        tell=partial(_say, click.get_current_context(silent=True)),
     )
 
 
 def tell(line: str, argument: str | None = None) -> None:
     """Say something on standard error, and which option it speaks of."""
+    _say(click.get_current_context(silent=True), line, argument)
+
+
+def _say(context: click.Context | None, line: str, argument: str | None = None) -> None:
+    """The context is handed over, because a thread that reads ahead has none."""
     from lopsided.cli.naming import option_called
 
-    context = click.get_current_context(silent=True)
     option = None if context is None or argument is None else option_called(argument, context.command)
     click.secho(line if option is None else f"{line}; see {option}", fg="yellow", err=True)
 

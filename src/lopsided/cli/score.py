@@ -101,7 +101,7 @@ def score(
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
-            portions = interrupts.over(feed)
+            portions = interrupts.over(feed.ahead())
             if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_ and not options["follow"]:
                 tell(f"note: {model} has kept no rows to find a share by: that of the first rows here is taken")
                 portions = cut_by_first_rows(ranker, str(rule), portions, as_records=writer.takes_records)

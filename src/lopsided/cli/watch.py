@@ -78,7 +78,7 @@ def watch(
     if reference and kept is None:
         with opened(reference, follow=False) as feed:
             before = StreamWatch(feed, period=period)
-            for portion in interrupts.over(feed):
+            for portion in interrupts.over(feed.ahead()):
                 _look(ranker, before, portion, None)
         before.alarm.alarms.clear()
     with opened(files, follow=options["follow"]) as feed:
@@ -88,7 +88,7 @@ def watch(
             watched = f"{len(seen.alarm.names)} series by {seen.alarm.block_in_words}"
             click.echo(f"{type(ranker.final_learner).__name__} from {model}, watching {watched}", err=True)
         n_rows, found = 0, []
-        for portion in interrupts.over(feed):
+        for portion in interrupts.over(feed.ahead()):
             for alarm in _look(ranker, seen, portion, deciding):
                 found.append(alarm)
                 click.echo(json.dumps(as_json_of(alarm)) if as_json else line_of(alarm, are_dates=seen.are_dates))

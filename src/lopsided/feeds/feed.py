@@ -13,6 +13,7 @@ from lopsided.encoding import Schema, TableEncoder, infer_schema
 from lopsided.feeds.bad_rows import BadRows, Tell
 from lopsided.feeds.disorder import Disorder
 from lopsided.feeds.portions import PlaceInFeed, Portion, seconds_of, slices_of
+from lopsided.feeds.reading_ahead import read_ahead
 from lopsided.labels import Signs
 from lopsided.streams import Spellings, StreamError
 from lopsided.streams.bookmarks import Bookmark, Bookmarks
@@ -67,6 +68,7 @@ class Feed:
     _mark: Callable[[int], Bookmark] | None = None  # of the latest chunk
     _taken: int = 0  # rows of it that have been given away
     _n_finished: int = 0  # sources that were read to their end before it
+    _given: PlaceInFeed | None = None  # of the latest slice: what has been read may be ahead of it
 
     def __enter__(self) -> Feed:
         self.bad.__enter__()
@@ -141,12 +143,18 @@ class Feed:
         time = infer_schema(head | {"": [1.0] * len(head[name])}, time=name).time
         self.schema = replace(self.schema, time=time)
 
+    def ahead(self) -> Iterator[Portion]:
+        """All portions; files are read ahead by another thread, but nothing that may keep its reader waiting."""
+        return read_ahead(iter(self)) if self.stream.sources.total else iter(self)
+
     def slices(self, n_rows: int = SLICE) -> Iterator[Portion]:
-        """All portions in slices: a learner may take milliseconds a row, and Ctrl-C and checkpoints wait for one."""
-        for portion in self:
+        """Portions, read ahead, in slices: learning may take milliseconds a row, and Ctrl-C waits for a slice."""
+        for portion in self.ahead():
             for start, stop in slices_of(portion.n_rows, n_rows):
-                self._taken = stop
-                yield portion.part(start, stop)
+                part = portion.part(start, stop)
+                self._given = part.place
+                yield part
+        self._given = None
 
     def __iter__(self) -> Iterator[Portion]:
         try:
@@ -207,7 +215,8 @@ class Feed:
         away, which is right between two of them and after the last, but not where reading the next one was interrupted.
         It costs the reading of a few kilobytes.
         """
-        place = self._place() if through is None or through.place is None else through.place
+        latest = self._given or self._place()
+        place = latest if through is None or through.place is None else through.place
         return self.earlier.updated(place.bookmarks(), from_start=self.from_start)
 
     def _unknown(self, n_rows: int) -> Signs:
