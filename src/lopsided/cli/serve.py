@@ -47,6 +47,7 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     curl localhost:8080/models/cards/labels -d '{"id": "a1", "label": 0}'
     """
     _check_installed()
+    from lopsided.serve.configuration import Limits
     from lopsided.serve.demo import RETENTION, Replay
     from lopsided.serve.house import House, TakenError
     from lopsided.serve.web.serving import check_reachable
@@ -61,7 +62,7 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     folder = data_dir or (Path(tempfile.mkdtemp(prefix="lopsided-demo-")) if demo else Path(_DATA))
     try:
-        house = House(folder, retention=min(kept, RETENTION) if demo else kept)
+        house = House(folder, limits=Limits(seconds=min(kept, RETENTION) if demo else kept))
     except TakenError as error:
         raise ParameterError(str(error)) from None
     replay = Replay(house) if demo else None

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.clock import Clock, steady_clock
-from lopsided.serve.configuration import checked
+from lopsided.serve.configuration import Limits, checked
 from lopsided.serve.messages import ModelSettings
-from lopsided.serve.running import NotMadeError, RunningModel, UnavailableError, log_path, make_model
+from lopsided.serve.opening import NotMadeError, log_path, make_model
+from lopsided.serve.running import RunningModel, UnavailableError
 from lopsided.serve.storage.disk import Disk, RealDisk
 from lopsided.serve.storage.log import StorageError
 
@@ -40,10 +41,10 @@ class House:
     """Opens what is there, makes what is new, and closes all of it."""
 
     def __init__(
-        self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None, retention: float | None = None
+        self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None, limits: Limits | None = None
     ) -> None:
         self.folder, self._disk, self._clock = folder, disk or RealDisk(), clock or steady_clock()
-        self._retention = retention
+        self._limits = limits or Limits()
         self._disk.make_folder(folder / "models")
         self._lock = _locked(folder)
         self._models: dict[str, RunningModel] = {}
@@ -68,7 +69,7 @@ class House:
     def _open(self, name: str) -> RunningModel:
         began = time.monotonic()
         self._opened[name] = began
-        model = RunningModel(name, self._path(name), self._disk, self._clock, retention=self._retention)
+        model = RunningModel(name, self._path(name), self._disk, self._clock, self._limits)
         self._models[name] = model
         _LOG.info("Model %s: %d entries, opened in %.1f s", name, model.written, time.monotonic() - began)
         return model

@@ -91,7 +91,7 @@ def _notes(model: RunningModel) -> list[str]:
 
 def event_of(model: RunningModel, name: str) -> EventState | None:
     """An event, what was answered, what is known since, and why it would be scored so now."""
-    place = model.sequencer.ids.find([name])[0]
+    place = model.sequencer.find([name])[0]
     found = None if place is None else model.reader.event_at(place)
     if place is None or found is None:
         return None
