@@ -172,6 +172,7 @@ def check(life, *, opened_again: bool = False) -> None:
     parked = {name: sign for name, (sign, _) in reader.all_parked().items()}
     assert parked.items() <= walk.parked.items()
     assert int(reader.fact("events") or 0) == walk.n_events
+    assert int(reader.fact("labelled") or 0) == len(walk.fates)
     for name in set(walk.parked) - set(parked):  # given up, because it had waited too long
         assert walk.places.get(name, 0) < first
 

@@ -73,6 +73,7 @@ class Sent:
     key: str | None = None
     asked: object = None
     was_told: bool = False
+    at: float | None = None  # when it was sent first
 
 
 @dataclass
@@ -258,6 +259,7 @@ class Life:
     def _send(self, sent: Sent) -> None:
         model = self.model
         sent.was_told = False
+        sent.at = self.now if sent.at is None else sent.at
         if sent not in self.sent:
             self.sent.append(sent)
         try:
@@ -285,8 +287,8 @@ class Life:
         self.told.forgotten = self.model.forgotten
         if sent.key is not None:
             reply = msgspec.json.encode(asked.reply()) if asked.replayed is None else asked.replayed
-            _, before, then = self.told.replies.setdefault(sent.key, (sent, reply, self.now))
-            is_old = self.now - then > 7 * 86400.0  # and may have been forgotten
+            _, before, then = self.told.replies.setdefault(sent.key, (sent, reply, sent.at))
+            is_old = self.now - then > 6 * 86400.0  # and may have been forgotten: a clock is not to be trusted
             assert before == reply or is_old, "another answer to the same key"
             self.told.replies[sent.key] = sent, reply, then if before == reply else self.now
         if asked.replayed is None:

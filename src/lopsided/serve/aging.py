@@ -7,7 +7,7 @@ waits for its label is never forgotten, nor what came after it: the log loses it
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Container
 from typing import NamedTuple
 
@@ -15,33 +15,36 @@ from lopsided.serve import entries as log
 from lopsided.serve.storage.log import LogReader
 
 _MOST_EXPIRED = 20_000  # events at a time
-_REMEMBERED = 1 << 18  # fates: more than can be on their way to the disk
 _MOST_CLOSED, _MOST_LOOKED_UP = 2_000, 20_000  # entries of events at a time, and events whose labels are looked up
 _MOST_FORGOTTEN, _MOST_FORGOTTEN_BYTES = 500, 4 << 20  # of entries, in one group: others wait for it
 
 
 class Fates:
-    """What events turned out to be: +1 or -1 by place, the latest at hand, whether they have been written or not."""
+    """What events turned out to be: +1 or -1 by place. What has not been written is at hand, the rest in the log."""
 
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
-        self._latest: OrderedDict[int, int] = OrderedDict()
+        self._latest: dict[int, int] = {}
+        self._before: dict[int, int] = {}
+        self._until = 0  # the entry up to which those before are known
 
     def __contains__(self, place: object) -> bool:
         """Whether it was settled of late."""
-        return place in self._latest
+        return place in self._latest or place in self._before
 
     def of(self, place: int) -> int | None:
         """None while nobody knows."""
-        fate = self._latest.get(place)
+        fate = self._latest.get(place) or self._before.get(place)
         return self._reader.sign_at(place) if fate is None else fate
 
     def settle(self, place: int, sign: int) -> None:
         """Now it is known."""
         self._latest[place] = sign
-        self._latest.move_to_end(place)
-        if len(self._latest) > _REMEMBERED:
-            self._latest.popitem(last=False)
+
+    def written(self, written: int, sequence: int) -> None:
+        """The log has been written up to an entry; the latest one that was made is `sequence`."""
+        if written >= self._until:
+            self._before, self._latest, self._until = self._latest, {}, sequence
 
 
 class Due(NamedTuple):

@@ -31,6 +31,7 @@ from lopsided.serve.storage.disk import Disk
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader, LogWriter, StorageError
 from lopsided.serve.storage.versions import Versions
+from lopsided.serve.watched import Watched, read_watched, write_watched
 from lopsided.serve.watching import Past, Summary, is_outdated, summary_of
 
 _LOG = logging.getLogger("lopsided.serve")
@@ -77,11 +78,15 @@ class RunningModel:
         self._stopping = False
         self._is_busy = False
         self._is_settled = False
+        self._is_closed = False
+        self.shown: tuple[float, bytes] | None = None  # when, and what those who watch were told
         self._next_view: View | None = None
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
         self.latency = 0.0
-        self.recent, self.past, self.drift = Recent(self.reader), Past(), DriftWatch(folder, disk)
+        watched = read_watched(folder, disk)
+        self.recent, self.past = Recent(self.reader, watched), Past(points=watched.points, step=watched.step)
+        self.drift = DriftWatch(folder, disk)
         self.summary: Summary = summary_of(self._fold, self._sequencer)
         self._publish()
         jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn), ("tidies", self._tidy)]
@@ -168,9 +173,16 @@ class RunningModel:
             while self._fold.catch_up():
                 pass
             self._save()
-        for reader in self._readers:
-            reader.close()
+        with self.asking:
+            self._is_closed = True
+            for reader in self._readers:
+                reader.close()
         self._writer.close()
+
+    def check_open(self) -> None:
+        """Refuse questions to a model that has been closed, perhaps to be opened again."""
+        if self._is_closed:
+            raise UnavailableError(f"The model {self.name!r} must be open. Got one that is being opened again.")
 
     # ---------------------------------------------------------------- answering
 
@@ -340,6 +352,7 @@ class RunningModel:
             else:
                 self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
                 self.drift.save()
+                write_watched(self._folder, self._disk, Watched(self.past.points, self.past.step, *self.recent.days()))
 
     # ---------------------------------------------------------------- ids
 
@@ -352,10 +365,18 @@ class RunningModel:
     def _tidy_ids(self) -> bool:
         """One file; whether there may be more to do."""
         try:
-            return self._ids.tidy(lambda: self.written, self.forgotten)
+            return self._ids.tidy(self._written_so_far, self.forgotten)
+        except InterruptedError:  # the end: they are read from the log again
+            return False
         except OSError as error:  # they stay in memory, and are in the log in any case
             _LOG.warning("Ids of model %s cannot be written to a file: %s", self.name, error)
             return False
+
+    def _written_so_far(self) -> int:
+        """Asked between the pieces of a large file, which is given up at the end."""
+        if self._ended.is_set():
+            raise InterruptedError
+        return self.written
 
 
 def _size(request: Request) -> int:

@@ -51,6 +51,8 @@ class Sequencer:
         self.view = View(0, None, None)
         self.aging = Aging(reader, fold.expired_until)
         self.n_events, self.n_alerts = int(reader.fact("events") or 0), int(reader.fact("alerts") or 0)
+        labelled = reader.fact("labelled")  # which an older version did not count
+        self.n_labelled = reader.count("labels") if labelled is None else int(labelled)
         self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
         self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
         self._unwritten: dict[int, log.Events] = {}
@@ -86,6 +88,7 @@ class Sequencer:
         for old in [known for known in self._unwritten if known <= sequence]:
             del self._unwritten[old]
         self._replies.written(sequence)
+        self._fates.written(sequence, self.sequence)
 
     # ---------------------------------------------------------------- a group
 
@@ -110,7 +113,7 @@ class Sequencer:
                 self._forget(request, group)
         self._answer(run, group)
         self._ids.roll_over()
-        group.facts |= {"events": self.n_events, "alerts": self.n_alerts}
+        group.facts |= {"events": self.n_events, "alerts": self.n_alerts, "labelled": self.n_labelled}
         for request in requests:
             self._replies.keep(request, group, self.sequence)
         return group
@@ -345,8 +348,9 @@ class Sequencer:
         if self.schema is None:
             self._find_schema(group)
         places, signs, times = (list(part) for part in zip(*known, strict=True))
-        weights = [self._weight(place) for place in places]
-        sequence = self._write(group, log.Labels(places, signs, weights, times, corrects or [False] * len(known)))
+        weights, corrects = [self._weight(place) for place in places], corrects or [False] * len(known)
+        sequence = self._write(group, log.Labels(places, signs, weights, times, corrects))
+        self.n_labelled += corrects.count(False)
         for place, sign, time in known:
             self._fates.settle(place, sign)
             group.labels.append((place, sign, sequence, time))
@@ -372,6 +376,7 @@ class Sequencer:
                 self._find_schema(group)
         sequence = self._write(group, log.Expired(first, last, places, as_negative))
         if as_negative:
+            self.n_labelled += len(places)
             for place in places:
                 self._fates.settle(place, -1)
                 group.labels.append((place, -1, sequence, group.received))

@@ -112,7 +112,7 @@ class LogWriter:
         sql.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before the first page is written, or it would have no effect
         sql.execute("PRAGMA journal_mode=WAL")
         sql.execute("PRAGMA synchronous=FULL")
-        sql.execute("PRAGMA wal_autocheckpoint=4000")
+        sql.execute("PRAGMA wal_autocheckpoint=1000")  # often: each stops the writer for a few milliseconds
         with sql:
             sql.execute(_TABLES)
             sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
