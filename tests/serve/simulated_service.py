@@ -74,6 +74,7 @@ class Sent:
     asked: object = None
     was_told: bool = False
     at: float | None = None  # when it was sent first
+    behind: int = 0  # where the log ended then
 
 
 @dataclass
@@ -259,7 +260,8 @@ class Life:
     def _send(self, sent: Sent) -> None:
         model = self.model
         sent.was_told = False
-        sent.at = self.now if sent.at is None else sent.at
+        if sent.at is None:
+            sent.at, sent.behind = self.now, model.written
         if sent not in self.sent:
             self.sent.append(sent)
         try:
@@ -287,10 +289,11 @@ class Life:
         self.told.forgotten = self.model.forgotten
         if sent.key is not None:
             reply = msgspec.json.encode(asked.reply()) if asked.replayed is None else asked.replayed
-            _, before, then = self.told.replies.setdefault(sent.key, (sent, reply, sent.at))
+            first, before, then = self.told.replies.setdefault(sent.key, (sent, reply, sent.at))
             is_old = self.now - then > 6 * 86400.0  # and may have been forgotten: a clock is not to be trusted
-            assert before == reply or is_old, "another answer to the same key"
-            self.told.replies[sent.key] = sent, reply, then if before == reply else self.now
+            is_gone = first.behind <= self.model.forgotten  # with the entries that it tells of
+            assert before == reply or is_old or is_gone, "another answer to the same key"
+            self.told.replies[sent.key] = (first, reply, then) if before == reply else (sent, reply, self.now)
         if asked.replayed is None:
             self.told.take(asked)
         elif isinstance(asked, NewEvents | NewLabels):

@@ -75,6 +75,11 @@ class Aging:
         self.is_held_up = False  # whether the data are too large because of events that still wait
         self.is_forgetting = False
 
+    @property
+    def first_kept(self) -> int:
+        """The first place where an event may be."""
+        return log.place_of(self._forgotten_until + 1, 0)
+
     def is_too_late(self, place: int, *, has_label: bool) -> bool:
         """Whether an event takes no label any more; one that has a label can be corrected for longer."""
         sequence = log.entry_and_number(place)[0]

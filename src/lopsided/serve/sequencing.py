@@ -70,8 +70,10 @@ class Sequencer:
         return len(self._parked)
 
     def find(self, names: Sequence[str]) -> list[int | None]:
-        """Places of events by their ids; None for one that nobody knows."""
-        return self._ids.find(names, self._belongs)
+        """Places of events by their ids; None for one that nobody knows, or that is forgotten."""
+        first = self.aging.first_kept
+        found = self._ids.find(names, self._belongs)
+        return [None if place is None or place < first else place for place in found]
 
     def publish(self, view: View) -> None:
         """Answer by newer copies from now on; their histories are told what came meanwhile."""

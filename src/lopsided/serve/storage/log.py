@@ -28,7 +28,7 @@ from lopsided.serve.entries import (
 )
 from lopsided.serve.storage.disk import Disk
 
-FORMAT = 1
+FORMAT = 2
 _OTHERS, _EVENTS, _FATES = 0, 1, 2  # kinds of entries: labels and the like are forgotten with their events
 _REPLIES_AT_ONCE = 500
 _MOST_KEPT = 4 << 20  # bytes of entries that a reader keeps at hand
@@ -40,9 +40,17 @@ CREATE TABLE IF NOT EXISTS labels (place INTEGER PRIMARY KEY, sign INTEGER, sequ
 CREATE TABLE IF NOT EXISTS parked (id TEXT PRIMARY KEY, sign INTEGER, time REAL, received REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS alerts (place INTEGER PRIMARY KEY, day INTEGER, flags INTEGER);
 CREATE INDEX IF NOT EXISTS alerts_by_day ON alerts (day, place);
-DROP TABLE IF EXISTS ids;
-CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BLOB, sequence INTEGER) WITHOUT ROWID;
+"""
+_INDICES = """
 CREATE INDEX IF NOT EXISTS replies_by_age ON replies (received);
+CREATE INDEX IF NOT EXISTS replies_by_entry ON replies (sequence);
+"""
+# From the first format: ids are in files, which are made from the log; replies go with their entries.
+_FROM_FORMAT_1 = """
+DROP TABLE IF EXISTS ids;
+ALTER TABLE replies ADD COLUMN sequence INTEGER;
+UPDATE facts SET value = 2 WHERE name = 'format';
 """
 
 
@@ -60,7 +68,7 @@ class Group:
     # Sign, time, received by id; None for a label that waits no longer. The last word counts.
     parked: dict[str, tuple[int, float, float] | None] = field(default_factory=dict)
     alerts: list[tuple[int, int, int]] = field(default_factory=list)  # place, day, flags
-    replies: list[tuple[str, float, bytes]] = field(default_factory=list)  # key, received, body
+    replies: list[tuple[str, float, bytes, int]] = field(default_factory=list)  # key, received, body, sequence
     facts: dict[str, int] = field(default_factory=dict)
     forget: tuple[int, int] | None = None  # events and labels in these entries, first and last
     replies_before: float | None = None  # which are forgotten
@@ -100,7 +108,7 @@ class LogWriter:
                 self._prepare()
             except (apsw.Error, OSError) as error:
                 raise StorageError(f"The log {path.name} must be readable and writable. Got: {error}.") from None
-            found = self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get
+            found = self._format
             if found != FORMAT:
                 raise StorageError(
                     f"The log {path.name} must have format {FORMAT}. Got format {found}: a newer lopsided wrote it."
@@ -116,8 +124,16 @@ class LogWriter:
         with sql:
             sql.execute(_TABLES)
             sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
+            if self._format == 1:
+                sql.execute(_FROM_FORMAT_1)
+            if self._format == FORMAT:
+                sql.execute(_INDICES)
             # By which snapshots of this log are told from those of another one.
             sql.execute("INSERT OR IGNORE INTO facts VALUES ('identity', lower(hex(randomblob(8))))")
+
+    @property
+    def _format(self) -> int:
+        return int(self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get)
 
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
@@ -129,7 +145,7 @@ class LogWriter:
             ("INSERT OR REPLACE INTO parked VALUES (?, ?, ?, ?)", parked),
             ("DELETE FROM parked WHERE id = ?", [(name,) for name, label in group.parked.items() if label is None]),
             ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
-            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies),
+            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", group.replies),
             ("INSERT OR REPLACE INTO facts VALUES (?, ?)", list(group.facts.items())),
         )
         try:
@@ -145,11 +161,12 @@ class LogWriter:
             raise StorageError(f"The log must be writable. Got: {error}.") from None
 
     def _forget(self, first: int, last: int) -> None:
-        """Give up the events of some entries, with their labels and alerts, and what the log says of labels there."""
+        """Give up events and labels of some entries, with what is looked up because of them, and old replies."""
         sql, places = self._sql, (place_of(first, 0), place_of(last + 1, 0) - 1)
         sql.execute("DELETE FROM entries WHERE sequence BETWEEN ? AND ? AND kind IN (1, 2)", (first, last))
         sql.execute("DELETE FROM labels WHERE place BETWEEN ? AND ?", places)
         sql.execute("DELETE FROM alerts WHERE place BETWEEN ? AND ?", places)
+        sql.execute("DELETE FROM replies WHERE sequence <= ?", (last,))
         # What comes will use the room; a file of which a quarter is free gives some back.
         if 4 * sql.execute("PRAGMA freelist_count").get > sql.execute("PRAGMA page_count").get:
             sql.execute("PRAGMA incremental_vacuum(500)").fetchall()  # one page a step: to the end
