@@ -46,8 +46,9 @@ class Told:
     def _take_answer(self, answer) -> None:
         plain = msgspec.structs.replace(answer, duplicate=False)
         before = self.events.setdefault(answer.id, plain)
-        assert before == plain or before.sequence <= self.forgotten, "another answer to the same id"
-        self.events[answer.id] = plain
+        older, newer = sorted((before, plain), key=lambda answer: answer.sequence)
+        assert before == plain or older.sequence <= self.forgotten, "another answer to the same id"
+        self.events[answer.id] = newer
 
 
 class Walk:
