@@ -2,6 +2,7 @@
 
     python benchmarks/serve.py                      # everything, about two minutes
     python benchmarks/serve.py --learner koil --seconds 5 --only single
+    python benchmarks/serve.py --learner koil --only memory      # ten million events: minutes, 7 GB of disk
 
 The service is a process of its own, started as a user would, with durable writes; the load comes from this one. Both
 share the cores of the machine: what is measured is the whole.
@@ -200,6 +201,42 @@ async def batches(service: Service, size: int, seconds: float, kind: str) -> dic
     }
 
 
+async def memory(service: Service, events: int, size: int = 1000) -> None:
+    """So many events with ids in batches, a hundredth of them labelled; what the process holds after each million."""
+    connections = await service.connections(4)
+    rows = rows_of(size, 5)
+    texts = [json.dumps(row) for row in rows]
+    began, sent = time.perf_counter(), 0
+
+    async def stream(connection: Connection, batches: list[int]) -> None:
+        nonlocal sent
+        for batch in batches:
+            parts = [f'{{"id": "m{batch}-{k}", "columns": {text}}}' for k, text in enumerate(texts)]
+            body = f"[{', '.join(parts)}]".encode()
+            while (answer := await connection.send("POST", "/models/load/events", body))[0] == 429:
+                await asyncio.sleep(0.2)
+            assert answer[0] == 200, answer
+            labels = [{"id": f"m{batch}-{k}", "label": is_positive(rows[k])} for k in range(0, size, 100)]
+            answer = await connection.send("POST", "/models/load/labels", json.dumps(labels).encode())
+            assert answer[0] == 200, answer
+            sent += size
+
+    for million in range(max(1, events // 1_000_000)):
+        n = min(events, 1_000_000) // size
+        own = [list(range(million * n + k, (million + 1) * n, 4)) for k in range(4)]
+        await asyncio.gather(*(stream(*job) for job in zip(connections, own, strict=True)))
+        used = sum(path.stat().st_size for path in service.folder.rglob("*") if path.is_file()) / 1e6
+        figures = {"MB of memory": service.memory(), "MB of disk": used}
+        shown(f"{sent:,} events", figures | {"events/s so far": sent / (time.perf_counter() - began)})
+    for what in (f"m{n - 1}-1", f"m0-{size - 1}"):  # of the last million, and the first
+        begin = time.perf_counter()
+        status, answer = await connections[0].send(
+            "POST", "/models/load/labels", f'{{"id": "{what}", "label": 0}}'.encode()
+        )
+        assert (status, json.loads(answer)["outcome"]) == (200, "learned"), answer
+        shown(f"label of {what}", {"ms": (time.perf_counter() - begin) * 1000})
+
+
 def arrow_body(rows: list[dict[str, float]]) -> bytes:
     import io
 
@@ -215,15 +252,14 @@ def write_log(folder: Path, learner: str, n: int) -> None:
     """A log of so many entries, every tenth the label of an event before it, as if none had been in a group."""
     from lopsided.serve import entries as log
     from lopsided.serve.messages import ModelSettings
-    from lopsided.serve.running import log_path, make_model
+    from lopsided.serve.opening import log_path, make_model
     from lopsided.serve.storage.disk import RealDisk
-    from lopsided.serve.storage.ids import EventIds
     from lopsided.serve.storage.log import Group, LogWriter
 
     path = folder / "models" / "load"
     settings = ModelSettings(learner=learner)
     make_model(path, RealDisk(), settings, 0.0)
-    writer, ids = LogWriter(log_path(path), RealDisk()), EventIds(lambda *_: False)
+    writer = LogWriter(log_path(path), RealDisk())
     rows = rows_of(1000, 4)
     raw, signs = [json.dumps(row).encode() for row in rows], [2 * is_positive(row) - 1 for row in rows]
     now = time.time()
@@ -245,10 +281,6 @@ def write_log(folder: Path, learner: str, n: int) -> None:
             else:
                 event = log.Events([f"e{at}"], zero, [raw[at % 1000]], 1, number, unsure, b"\0")
                 group.entries.append((at, event))
-                ids.add(event.ids, [log.place_of(at, 0)])
-        segment = ids.full()
-        if segment is not None:
-            group.segments.append(segment)
         writer.append(group)
     writer.close()
 
@@ -278,7 +310,8 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=3100.0)
     parser.add_argument("--labels", type=float, default=300.0)
     parser.add_argument("--entries", type=int, default=1_000_000, help="of the log that is opened without a snapshot")
-    parser.add_argument("--only", choices=["single", "batches", "recovery"], default=None)
+    parser.add_argument("--only", choices=["single", "batches", "recovery", "memory"], default=None)
+    parser.add_argument("--events", type=int, default=10_000_000, help="of the look at memory")
     options = parser.parse_args()
     for learner in [options.learner] if options.learner else ["koil", "auto"]:
         with tempfile.TemporaryDirectory() as folder:
@@ -293,7 +326,9 @@ def main() -> None:
                     for kind in ("json", "arrow") if options.only is None else ("json",):
                         figures = asyncio.run(batches(service, 100, options.seconds, kind))
                         shown(f"{learner}, batches of 100 ({kind})", figures)
-            if options.only in (None, "recovery"):
+                if options.only == "memory":
+                    asyncio.run(memory(service, options.events))
+            if options.only in (None, "recovery", "memory"):
                 shown(f"{learner}, opened again", reopened(Path(folder)))
         if options.only in (None, "recovery"):
             with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,7 @@ LARGEST_FEATURE = 1e150  # its square is finite, and sums of such squares are
 SECONDS_OF_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _WORDS_OF_UNITS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "day": "d", "week": "w"}
 _DURATION = re.compile(r"([0-9.eE+-]+)\s*([a-z]+)")
+_SIZE = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]+)?)\s*([kKmMgGtT][bB])\s*")
 
 
 class Constraint(NamedTuple):
@@ -75,6 +76,16 @@ def seconds_in(duration: Any) -> float | None:
     except (KeyError, ValueError):
         return None
     return seconds if 0.0 <= seconds < math.inf else None
+
+
+def bytes_in(size: Any) -> int | None:
+    """The bytes of a size such as "500MB", "20GB" or "1.5 TB", in powers of 1,000; None for anything else.
+
+    >>> bytes_in("500MB"), bytes_in("1.5 GB"), bytes_in("20"), bytes_in("much")
+    (500000000, 1500000000, None, None)
+    """
+    found = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    return None if found is None else round(float(found[1]) * 1000 ** ("kmgt".index(found[2][0].lower()) + 1))
 
 
 def pair_of(part: Constraint) -> Constraint:

@@ -7,8 +7,8 @@ import msgspec
 from lopsided.serve import entries as log
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import EventAnswers, LabelOutcomes
+from lopsided.serve.opening import entries_of, recovered
 from lopsided.serve.requests import Change, NewEvents, NewLabels
-from lopsided.serve.running import entries_of, recovered
 from lopsided.serve.storage.log import LogReader
 
 
@@ -22,6 +22,7 @@ class Told:
     changes: list = field(default_factory=list)  # sequences
     replies: dict = field(default_factory=dict)  # by key
     written: dict = field(default_factory=dict)  # bytes by sequence, acknowledged or not
+    forgotten: int = 0  # the last entry whose events are gone: their ids are new again
 
     def take(self, asked) -> None:
         """An answer that has come."""
@@ -44,15 +45,20 @@ class Told:
 
     def _take_answer(self, answer) -> None:
         plain = msgspec.structs.replace(answer, duplicate=False)
-        assert self.events.setdefault(answer.id, plain) == plain, "another answer to the same id"
+        before = self.events.setdefault(answer.id, plain)
+        older, newer = sorted((before, plain), key=lambda answer: answer.sequence)
+        assert before == plain or older.sequence <= self.forgotten, "another answer to the same id"
+        self.events[answer.id] = newer
 
 
 class Walk:
     """A log from its beginning to its end: events, labels, alerts, parked labels."""
 
-    def __init__(self, entries) -> None:
+    def __init__(self, entries, forgotten=0) -> None:
+        self.forgotten = forgotten
         self.places, self.fates, self.parked, self.alerts = {}, {}, {}, {}
-        self.labelled_at = {}  # (place, sign) -> sequences
+        self.names = {}  # by place
+        self.labelled_at = {}  # (name, sign) -> sequences
         self.n_events = 0
         self.expired_until = 0
         for sequence, entry in entries:
@@ -62,9 +68,10 @@ class Walk:
         match entry:
             case log.Events():
                 for number, name in enumerate(entry.ids):
-                    assert name not in self.places, f"event {name} is in the log twice"
+                    before = self.places.get(name, 0)
+                    assert before < log.place_of(self.forgotten + 1, 0), f"event {name} is in the log twice"
                     place = log.place_of(sequence, number)
-                    self.places[name] = place
+                    self.places[name], self.names[place] = place, name
                     self.parked.pop(name, None)
                     self.n_events += 1
                     if entry.flags[number]:
@@ -74,7 +81,7 @@ class Walk:
                     assert (place in self.fates) == correct, "a label is learned twice"
                     assert self.fates.get(place) != sign, "a label is learned twice"
                     self.fates[place] = sign
-                    self.labelled_at.setdefault((place, sign), []).append(sequence)
+                    self.labelled_at.setdefault((self.names[place], sign), []).append(sequence)
             case log.Parked():
                 self.parked |= dict(zip(entry.ids, entry.signs, strict=True))
             case log.Expired():
@@ -132,22 +139,28 @@ def check(life, *, opened_again: bool = False) -> None:
     history = {sequence: log.unpacked(told.written[sequence]) for sequence in sorted(told.written)}
     assert list(history) == list(range(1, last + 1)), "there is a gap in the log"
     missing = [sequence for sequence in history if sequence not in found]
-    assert life.retention is not None or not missing
-    assert all(isinstance(history[sequence], log.Events) for sequence in missing)
+    assert life.limits.seconds is not None or life.limits.bytes is not None or not missing
+    assert all(isinstance(history[at], log.Events | log.Labels | log.Parked | log.Expired) for at in missing)
     forgotten = max(missing, default=0)
-    walk = Walk(history.items())
+    walk = Walk(history.items(), forgotten)
+    for sequence in missing:  # nothing that still waited for its label
+        if isinstance(history[sequence], log.Events) and sequence > walk.expired_until:
+            assert all(log.place_of(sequence, k) in walk.fates for k in range(len(history[sequence].ids)))
+    removed = [history[sequence] for sequence in missing if isinstance(history[sequence], log.Events)]
+    assert int(reader.fact("removed") or 0) == sum(len(entry.ids) for entry in removed)
 
     # What was acknowledged is there, once.
     for name, answer in told.events.items():
+        if answer.sequence <= forgotten:
+            continue  # the same id may have come anew
         place = walk.places[name]
         sequence, number = log.entry_and_number(place)
         entry = history[sequence]
         assert answer == model.sequencer.answer_of(entry, number, sequence)
-        if sequence > forgotten:
-            assert model.sequencer.ids.find([name]) == [place]
+        assert model.sequencer.find([name]) == [place]
     for name, sign, outcome, sequence in told.labels:
         if outcome in ("learned", "corrected"):
-            assert sequence in walk.labelled_at[walk.places[name], sign]
+            assert sequence in walk.labelled_at[name, sign]
         elif outcome == "parked":
             assert any(isinstance(entry, log.Parked) and name in entry.ids for entry in history.values())
     assert all(sequence in history for sequence in told.changes)
@@ -160,8 +173,9 @@ def check(life, *, opened_again: bool = False) -> None:
     parked = {name: sign for name, (sign, _) in reader.all_parked().items()}
     assert parked.items() <= walk.parked.items()
     assert int(reader.fact("events") or 0) == walk.n_events
+    assert int(reader.fact("labelled") or 0) == len(walk.fates)
     for name in set(walk.parked) - set(parked):  # given up, because it had waited too long
-        assert name not in walk.places
+        assert walk.places.get(name, 0) < first
 
     # The model is what the entries make of it.
     memory = FromTheStart(history, reader.fact("identity"))

@@ -51,9 +51,9 @@ class SimulatedDisk(real.RealDisk):
 
     # ---------------------------------------------------------------- the same as on a real disk, by other system calls
 
-    def write(self, path, content):
+    def write_pieces(self, path, pieces):
         with self._instead_of_os():
-            super().write(path, content)
+            super().write_pieces(path, pieces)
 
     def make_folder(self, folder):
         with self._instead_of_os():
@@ -61,11 +61,11 @@ class SimulatedDisk(real.RealDisk):
 
     @contextmanager
     def _instead_of_os(self):
-        real.os = _SystemCalls(self)
+        outside, real.os = real.os, _SystemCalls(self)
         try:
             yield
         finally:
-            real.os = os
+            real.os = outside
 
     # ---------------------------------------------------------------- what happens to files
 
@@ -119,6 +119,10 @@ class SimulatedDisk(real.RealDisk):
             target = Path(path.replace(self.root, str(root), 1))
             if content is not None and target.parent.exists():
                 target.write_bytes(_applied(content.synced, _some_of(content.since, draw)))
+
+    def let_go(self) -> None:
+        """Nobody uses it any more: SQLite would remember it for ever."""
+        self._layer.unregister()
 
     def contents(self) -> dict[str, bytes]:
         """All files as they are while the power is on."""

@@ -16,13 +16,13 @@ from types import SimpleNamespace
 import msgspec
 
 from lopsided.constraints import ParameterError
-from lopsided.serve import aging, folding, running, sequencing
+from lopsided.serve import aging, folding, opening, running, sequencing
 from lopsided.serve import entries as log
-from lopsided.serve.configuration import checked
+from lopsided.serve.configuration import Limits, checked
 from lopsided.serve.measuring import Window
 from lopsided.serve.messages import ChallengerSettings, Decision, ModelSettings
 from lopsided.serve.requests import Change, NewEvents, NewLabels
-from lopsided.serve.storage import ids
+from lopsided.serve.storage import ids, segments
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.web.door import JSON, events_of, labels_of_request
 from serve.naive_service import Told, check
@@ -48,10 +48,15 @@ def make_small(monkeypatch) -> None:
     """No threads, and limits so low that a short life meets all of them."""
     still = SimpleNamespace(Thread=_Still, Lock=threading.Lock, Event=threading.Event)
     monkeypatch.setattr(running, "threading", still)
-    monkeypatch.setattr(sequencing, "EventIds", partial(EventIds, room=3))
+    # Whoever opens a thousand models must not look through the whole process each time.
+    monkeypatch.setattr(running, "gc", SimpleNamespace(collect=int, freeze=int, unfreeze=int))
+    monkeypatch.setattr(EventIds.__init__, "__kwdefaults__", EventIds.__init__.__kwdefaults__ | {"room": 3})
     monkeypatch.setattr(ids, "_FAN_OUT", 2)
+    monkeypatch.setattr(segments, "_BLOCK", 2)
+    monkeypatch.setattr(segments, "_PIECE", 4)
     monkeypatch.setattr(sequencing, "FIRST_EVENTS", 6)
     monkeypatch.setattr(aging, "_MOST_EXPIRED", 5)
+    monkeypatch.setattr(aging, "_MOST_CLOSED", 5)
     monkeypatch.setattr(aging, "_MOST_FORGOTTEN", 3)
     monkeypatch.setattr(Window.__init__, "__defaults__", (30,))
     # SQLite goes on closing files after the crash, and apsw says of each that it failed.
@@ -68,6 +73,8 @@ class Sent:
     key: str | None = None
     asked: object = None
     was_told: bool = False
+    at: float | None = None  # when it was sent first
+    behind: int = 0  # where the log ended then
 
 
 @dataclass
@@ -86,7 +93,11 @@ class Life:
         self.draw = random.Random(self.seed)
         self.now = 1.7e9
         self.settings = checked(_settings(self.draw))
-        self.retention = self.draw.choice((None, 0.0, 4000.0))
+        self.limits = Limits(
+            seconds=self.draw.choice((None, 0.0, 4000.0)),
+            bytes=self.draw.choice((None, None, 0, 1, 100_000)),
+            id_memory=self.draw.choice((0, 64, 1 << 20)),
+        )
         self.root = self.folder / "0"
         self.root.mkdir(parents=True)
         self.model = None
@@ -145,11 +156,11 @@ class Life:
         folder = self.root / "models" / "m"
         for _ in range(50):  # a disk that is full now will not be for ever
             try:
-                self.model = running.RunningModel("m", folder, disk, lambda: self.now, retention=self.retention)
+                self.model = running.RunningModel("m", folder, disk, lambda: self.now, self.limits)
                 break
-            except (running.StorageError, running.NotMadeError, OSError) as error:
+            except (running.StorageError, opening.NotMadeError, OSError) as error:
                 disk.step()
-                if not self.told.is_made and (isinstance(error, running.NotMadeError) or not folder.exists()):
+                if not self.told.is_made and (isinstance(error, opening.NotMadeError) or not folder.exists()):
                     self._make(folder, disk)
         assert self.model is not None, "the model cannot be opened"
         self.model._writer._sql.execute(f"PRAGMA wal_autocheckpoint={self.draw.choice((1, 5, 20))}")
@@ -157,7 +168,7 @@ class Life:
 
     def _make(self, folder, disk) -> None:
         with suppress(running.StorageError, OSError):
-            running.make_model(folder, disk, self.settings, self.now)
+            opening.make_model(folder, disk, self.settings, self.now)
             self.told.is_made = True
 
     def _append(self, append, group) -> None:
@@ -178,6 +189,7 @@ class Life:
         self.root = self.folder / str(self.n_crashes)
         self.root.mkdir()
         disk.survivors(self.root, self.draw)
+        disk.let_go()
         self.now += self.draw.choice((0.0, 1.0, -5000.0, 3000.0, 30 * 86400.0))  # whoever sets the clock meanwhile
 
     # ---------------------------------------------------------------- what happens
@@ -185,8 +197,8 @@ class Life:
     def _something(self) -> None:
         model, draw = self.model, self.draw
         what = draw.choices(
-            ("events", "labels", "change", "answer", "write", "learn", "publish", "wait", "house"),
-            (20, 14, 6, 25, 25, 15, 5, 6, 12),
+            ("events", "labels", "change", "answer", "write", "learn", "publish", "wait", "house", "ids", "quiet"),
+            (20, 14, 6, 25, 25, 15, 5, 6, 12, 12, 5),
         )[0]
         match what:
             case "events":
@@ -211,6 +223,25 @@ class Life:
             case "house":
                 model._last_save = model._last_save if draw.random() < 0.3 else float("-inf")
                 model._keep_house()
+            case "ids":
+                model._tidy_ids()
+            case "quiet":
+                self._rest()
+
+    def _rest(self) -> None:
+        """Nobody asks for a while: all is written, learned and saved, so that old events can be forgotten."""
+        model = self.model
+        for _ in range(self.draw.randint(2, 5)):
+            self._answer()
+            self._write()
+            try:
+                while model.failure is None and model._fold.catch_up():
+                    pass
+            except OSError as error:
+                model.failure = error
+            if model.failure is None:
+                model._last_save = float("-inf")
+                model._keep_house()
 
     def _answer(self) -> None:
         if not self.model._inbox.empty():
@@ -229,6 +260,8 @@ class Life:
     def _send(self, sent: Sent) -> None:
         model = self.model
         sent.was_told = False
+        if sent.at is None:
+            sent.at, sent.behind = self.now, model.written
         if sent not in self.sent:
             self.sent.append(sent)
         try:
@@ -253,12 +286,14 @@ class Life:
             return  # or it is sent again
         sent.was_told = True
         self.sent.remove(sent)
+        self.told.forgotten = self.model.forgotten
         if sent.key is not None:
             reply = msgspec.json.encode(asked.reply()) if asked.replayed is None else asked.replayed
-            _, before, then = self.told.replies.setdefault(sent.key, (sent, reply, self.now))
-            is_old = self.now - then > 7 * 86400.0  # and may have been forgotten
-            assert before == reply or is_old, "another answer to the same key"
-            self.told.replies[sent.key] = sent, reply, then if before == reply else self.now
+            first, before, then = self.told.replies.setdefault(sent.key, (sent, reply, sent.at))
+            is_old = self.now - then > 6 * 86400.0  # and may have been forgotten: a clock is not to be trusted
+            is_gone = first.behind <= self.model.forgotten  # with the entries that it tells of
+            assert before == reply or is_old or is_gone, "another answer to the same key"
+            self.told.replies[sent.key] = (first, reply, then) if before == reply else (sent, reply, self.now)
         if asked.replayed is None:
             self.told.take(asked)
         elif isinstance(asked, NewEvents | NewLabels):

@@ -3,7 +3,7 @@
 import pytest
 
 from lopsided.serve import running
-from lopsided.serve.running import entries_of
+from lopsided.serve.opening import entries_of
 from serve.asking import Service
 
 COLUMNS = {"a": 1.0}
@@ -71,5 +71,5 @@ def test_what_is_forgotten_gives_its_room_back(ask):
     ask("events", events)
     writer = ask.service.house.model("m")._writer
     before = writer._sql.execute("PRAGMA page_count").get
-    writer.append(running.Group(received=0.0, forget=100))
+    writer.append(running.Group(received=0.0, forget=(1, 99)))
     assert writer._sql.execute("PRAGMA page_count").get < before / 2

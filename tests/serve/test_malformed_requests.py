@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from lopsided.serve import messages as said
 from lopsided.serve.folding import Fold
-from lopsided.serve.running import recovered
+from lopsided.serve.opening import recovered
 from lopsided.serve.web.door import ARROW, JSON, NDJSON
 from lopsided.serve.web.openapi import document
 from lopsided.serve.web.routes import ROUTES

@@ -17,7 +17,7 @@ import pytest
 
 from lopsided.serve import entries as log
 from lopsided.serve.folding import Fold
-from lopsided.serve.running import entries_of, log_path, recovered
+from lopsided.serve.opening import entries_of, log_path, recovered
 from lopsided.serve.storage.disk import RealDisk
 from lopsided.serve.storage.log import LogReader
 from lopsided.serve.storage.versions import Versions
@@ -162,7 +162,7 @@ def _check(folder, clients):
             sequence, number = log.entry_and_number(walk.places[name])
             assert (sequence, by_sequence[sequence].score_array[number]) == (answer["sequence"], answer["score"])
         for name, (label, sequence) in client.labels.items():
-            assert walk.labelled_at[walk.places[name], 1 if label else -1] == [sequence]
+            assert walk.labelled_at[name, 1 if label else -1] == [sequence]
     versions = Versions(path, disk)
     assert versions.snapshots()  # SIGTERM has saved one
     fresh = Fold(reader, versions)

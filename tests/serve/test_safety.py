@@ -7,7 +7,7 @@ import pytest
 
 from lopsided.constraints import ParameterError
 from lopsided.serve import running
-from lopsided.serve.running import log_path, recovered
+from lopsided.serve.opening import log_path, recovered
 from lopsided.serve.storage.disk import RealDisk
 from lopsided.serve.storage.log import LogReader, StorageError
 from lopsided.serve.storage.versions import Versions
@@ -170,7 +170,7 @@ def test_without_a_snapshot_nothing_that_was_forgotten_is_made_up(saved):
     path = saved / "models" / "m"
     with Service(saved) as service:
         model = service.house.model("m")
-        model._writer.append(running.Group(received=0.0, forget=3, facts={"forgotten": 2, "needed": 2}))
+        model._writer.append(running.Group(received=0.0, forget=(1, 2), facts={"forgotten": 2, "needed": 2}))
     before = _recovered(saved)
     Versions(path, RealDisk()).snapshots()[0].write_bytes(b"")
     assert _recovered(saved) == before

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from lopsided.estimators.state.files import to_bytes
 from lopsided.serve import running
 from lopsided.serve.clock import steady_clock
-from lopsided.serve.running import entries_of, recovered
+from lopsided.serve.opening import entries_of, recovered
 from oracles.served_log import learned
 from serve.asking import Service
 

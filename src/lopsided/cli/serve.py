@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from lopsided.constraints import ParameterError, seconds_in
+from lopsided.constraints import ParameterError, bytes_in, seconds_in
 
 _DATA = "lopsided-data"
 
@@ -33,8 +33,29 @@ _DATA = "lopsided-data"
     show_default=True,
     help="How long events are kept when their label is known or given up.",
 )
+@click.option(
+    "--retention-size",
+    metavar="SIZE",
+    help="How large the data of a model may be, such as 20GB: beyond it the oldest events go, but none that waits.",
+)
+@click.option(
+    "--id-memory",
+    default="32MB",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory of a model for finding ids of events.",
+)
 @click.option("--demo", is_flag=True, help="Replay a card stream with late labels, to see the page live.")
-def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, retention: str, demo: bool) -> None:
+def serve(
+    host: str,
+    port: int,
+    data_dir: Path | None,
+    tokens: Path | None,
+    retention: str,
+    retention_size: str | None,
+    id_memory: str,
+    demo: bool,
+) -> None:
     """Serve models over HTTP: score events at once, learn from labels that come minutes or weeks later.
 
     A score or a label is acknowledged when it is on disk. A process that is killed goes on where it was; SIGTERM and
@@ -47,6 +68,7 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     curl localhost:8080/models/cards/labels -d '{"id": "a1", "label": 0}'
     """
     _check_installed()
+    from lopsided.serve.configuration import Limits
     from lopsided.serve.demo import RETENTION, Replay
     from lopsided.serve.house import House, TakenError
     from lopsided.serve.web.serving import check_reachable
@@ -56,12 +78,14 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
     kept = seconds_in(retention)
     if kept is None:
         raise ParameterError(f"The option --retention must be a duration such as 90d or 52w, got {retention!r}.")
+    most = None if retention_size is None else _size(retention_size, "--retention-size")
+    limits = Limits(min(kept, RETENTION) if demo else kept, most, _size(id_memory, "--id-memory"))
     known = Tokens.read(tokens)
     check_reachable(host, known)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     folder = data_dir or (Path(tempfile.mkdtemp(prefix="lopsided-demo-")) if demo else Path(_DATA))
     try:
-        house = House(folder, retention=min(kept, RETENTION) if demo else kept)
+        house = House(folder, limits=limits)
     except TakenError as error:
         raise ParameterError(str(error)) from None
     replay = Replay(house) if demo else None
@@ -78,6 +102,13 @@ def serve(host: str, port: int, data_dir: Path | None, tokens: Path | None, rete
             replay.stop()
             if data_dir is None:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _size(given: str, option: str) -> int:
+    found = bytes_in(given)
+    if found is None:
+        raise ParameterError(f"The option {option} must be a size such as 500MB or 20GB, got {given!r}.")
+    return found
 
 
 def _check_installed() -> None:

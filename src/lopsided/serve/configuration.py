@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,8 +18,21 @@ from lopsided.labels import LabelMap, map_of_classes
 from lopsided.late import Unlabelled
 from lopsided.serve.messages import ChallengerSettings, Decision, ModelSettings
 
+ID_MEMORY = 32 << 20
 FIRST_EVENTS = 200  # so many tell what the columns are, if nobody said so
 _OWN_PARAMETERS = {"pos_label", "random_state", "shuffle", "threshold", "learners"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is kept of each model: events for so many `seconds`, at most so many `bytes` of data (None: any number).
+
+    `id_memory` are bytes of memory by which ids are told that no event has.
+    """
+
+    seconds: float | None = None
+    bytes: int | None = None
+    id_memory: int = ID_MEMORY
 
 
 def checked(settings: ModelSettings) -> ModelSettings:

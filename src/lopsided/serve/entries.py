@@ -92,6 +92,12 @@ class Events(_Entry, tag="events"):
         return columns
 
 
+class _Ids(msgspec.Struct, tag_field="kind", tag="events"):
+    """Events of which only the ids are read."""
+
+    ids: list[str]
+
+
 class Labels(_Entry, tag="labels"):
     """Labels to be learned, in this order. `corrects` says which of them replace an earlier one."""
 
@@ -173,3 +179,11 @@ def packed(entry: Entry) -> bytes:
 def unpacked(body: bytes) -> Entry:
     """The way back."""
     return _decoder.decode(body)
+
+
+_ids_decoder = msgspec.msgpack.Decoder(_Ids)
+
+
+def ids_in(body: bytes) -> list[str]:
+    """The ids of an entry of events."""
+    return _ids_decoder.decode(body).ids

@@ -245,6 +245,8 @@ class Fold:
             arrays |= {f"challenger/{name}": array for name, array in self.challenger.window.state().items()}
             if self.challenger.started:
                 arrays["challenger model"] = np.frombuffer(to_bytes(self.challenger.model), dtype=np.uint8)
+            elif hasattr(self.challenger.model, "history_"):  # it has learned nothing, but seen events
+                arrays["challenger history"] = np.frombuffer(to_bytes(self.challenger.model.history_), dtype=np.uint8)
         if self.budget is not None:
             facts["budget"] = self.budget.to_json()
             arrays |= {f"budget/{name}": array for name, array in self.budget.state().items()}
@@ -280,6 +282,8 @@ class Fold:
             self.challenger.window.restore(_under("challenger/", arrays))
             if "challenger model" in arrays:
                 self.challenger.model = from_bytes_attached(arrays["challenger model"].tobytes())[0]
+            if "challenger history" in arrays:
+                self.challenger.model.history_ = from_bytes_attached(arrays["challenger history"].tobytes())[0]
         if "budget" in facts:
             self.budget = AlertBudget.restored(facts["budget"], _under("budget/", arrays))
         self.position = int(facts["position"])

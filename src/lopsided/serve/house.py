@@ -12,11 +12,11 @@ from pathlib import Path
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.clock import Clock, steady_clock
-from lopsided.serve.configuration import checked
+from lopsided.serve.configuration import Limits, checked
 from lopsided.serve.messages import ModelSettings
-from lopsided.serve.running import NotMadeError, RunningModel, UnavailableError, log_path, make_model
+from lopsided.serve.opening import NotMadeError, log_path, make_model
+from lopsided.serve.running import RunningModel, UnavailableError
 from lopsided.serve.storage.disk import Disk, RealDisk
-from lopsided.serve.storage.log import StorageError
 
 _LOG = logging.getLogger("lopsided.serve")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -40,16 +40,17 @@ class House:
     """Opens what is there, makes what is new, and closes all of it."""
 
     def __init__(
-        self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None, retention: float | None = None
+        self, folder: Path, *, disk: Disk | None = None, clock: Clock | None = None, limits: Limits | None = None
     ) -> None:
         self.folder, self._disk, self._clock = folder, disk or RealDisk(), clock or steady_clock()
-        self._retention = retention
+        self._limits = limits or Limits()
         self._disk.make_folder(folder / "models")
         self._lock = _locked(folder)
         self._models: dict[str, RunningModel] = {}
         self._opened: dict[str, float] = {}
         self._broken: dict[str, str] = {}  # why a model could not be opened
         self._changing = threading.Lock()
+        self._reopening: dict[str, threading.Thread] = {}
         self.is_ready = False
 
     def open(self) -> None:
@@ -68,7 +69,7 @@ class House:
     def _open(self, name: str) -> RunningModel:
         began = time.monotonic()
         self._opened[name] = began
-        model = RunningModel(name, self._path(name), self._disk, self._clock, retention=self._retention)
+        model = RunningModel(name, self._path(name), self._disk, self._clock, self._limits)
         self._models[name] = model
         _LOG.info("Model %s: %d entries, opened in %.1f s", name, model.written, time.monotonic() - began)
         return model
@@ -91,7 +92,7 @@ class House:
         return sorted(self._broken)
 
     def model(self, name: str) -> RunningModel:
-        """A model by its name; one whose disk failed is opened again."""
+        """A model by its name; one whose disk failed is opened again, by a thread of its own: that may take long."""
         model = self._models.get(name)
         if model is None and name in self._broken:
             raise UnavailableError(f"The model {name!r} must be readable. Got: {self._broken[name]}")
@@ -100,14 +101,21 @@ class House:
             raise UnknownModelError(f"The model must be one of: {known}. Got {name[:80]!r}.")
         if model.failure is not None and time.monotonic() - self._opened[name] > _BETWEEN_OPENINGS:
             with self._changing:
-                if self._models[name] is model:
-                    self._opened[name] = time.monotonic()
-                    model.close(save=False)
-                    try:
-                        model = self._open(name)
-                    except (StorageError, OSError) as error:
-                        _LOG.warning("Model %s cannot be opened: %s", name, error)
+                thread = self._reopening.get(name)
+                if self._models[name] is model and (thread is None or not thread.is_alive()):
+                    self._reopening[name] = threading.Thread(target=self._reopen, args=(name, model), daemon=True)
+                    self._reopening[name].start()
         return self._models[name]
+
+    def _reopen(self, name: str, model: RunningModel) -> None:
+        self._opened[name] = time.monotonic()
+        try:
+            model.close(save=False)
+            self._open(name)
+        except Exception as error:  # it is tried again as soon as somebody asks
+            _LOG.warning("Model %s cannot be opened: %s", name, error)
+        finally:
+            self._opened[name] = time.monotonic()
 
     def make(self, name: str, settings: ModelSettings) -> bool:
         """Make a model; False if there is one that was made just so."""
@@ -132,6 +140,8 @@ class House:
 
     def close(self) -> None:
         """Save all models and give the directory back."""
+        for thread in self._reopening.values():
+            thread.join()
         for model in self._models.values():
             model.close()
         os.close(self._lock)

@@ -22,6 +22,7 @@ from lopsided.serve.messages import (
     ModelState,
     Reason,
     Scores,
+    Storage,
     Waiting,
 )
 from lopsided.serve.running import RunningModel
@@ -33,8 +34,7 @@ _BARS = 40
 
 def state_of(model: RunningModel) -> ModelState:
     """What a model is and how it is doing."""
-    summary, sequencer, reader = model.summary, model.sequencer, model.reader
-    labelled = reader.count("labels")
+    summary, sequencer = model.summary, model.sequencer
     view, clock = model.view, model.recent.clock
     return ModelState(
         name=model.name,
@@ -50,7 +50,7 @@ def state_of(model: RunningModel) -> ModelState:
         status=_status(model),
         events=sequencer.n_events,
         alerts=sequencer.n_alerts,
-        waiting=max(0, sequencer.n_events - labelled - summary.dropped),
+        waiting=max(0, sequencer.n_events - sequencer.n_labelled - summary.dropped),
         labels=summary.learned,
         parked=sequencer.n_parked,
         expired=summary.expired,
@@ -58,6 +58,7 @@ def state_of(model: RunningModel) -> ModelState:
         delay=summary.delay,
         pace=model.recent.pace(model.latency),
         drift=model.drift.state(),
+        storage=Storage(model.size, model.limits.bytes, sequencer.aging.n_forgotten),
         champion=summary.champion,
         challenger=summary.challenger,
         versions=model.versions.all(),
@@ -86,12 +87,22 @@ def _notes(model: RunningModel) -> list[str]:
         notes.append("The challenger is being compiled: it does not score yet.")
     if model.summary.refused:
         notes.append(f"{model.summary.refused} labelled event(s) did not fit the columns and were not learned.")
+    if model.sequencer.aging.n_forgotten:
+        notes.append(
+            f"{model.sequencer.aging.n_forgotten:,} old event(s) are no longer kept. Their ids are unknown: a label "
+            "for one of them is parked, and learned by nobody."
+        )
+    if model.limits.bytes is not None and model.sequencer.aging.is_held_up:
+        notes.append(
+            f"The data have {model.size / 1e6:,.0f} MB, more than the limit of {model.limits.bytes / 1e6:,.0f}: the "
+            "oldest events still wait for their labels, and are kept until these come or are given up."
+        )
     return notes
 
 
 def event_of(model: RunningModel, name: str) -> EventState | None:
     """An event, what was answered, what is known since, and why it would be scored so now."""
-    place = model.sequencer.ids.find([name])[0]
+    place = model.sequencer.find([name])[0]
     found = None if place is None else model.reader.event_at(place)
     if place is None or found is None:
         return None

@@ -182,6 +182,14 @@ class DriftState(Struct):
     found: Annotated[list[DriftFound], Meta(description="The latest changes, the oldest first.")]
 
 
+class Storage(Struct):
+    """The data of a model: its log with everything that is looked up there, and the files of event ids."""
+
+    bytes: int
+    limit: Annotated[int | None, Meta(description="How many bytes they should have at most; null: any number.")]
+    removed: Annotated[int, Meta(description="Events that are no longer kept, for their age or for the limit.")]
+
+
 class Version(Struct):
     """A version that can be gone back to."""
 
@@ -213,6 +221,7 @@ class ModelState(Struct):
     delay: LabelDelay | None
     pace: Pace
     drift: DriftState | None
+    storage: Storage
     champion: LineState
     challenger: LineState | None
     versions: list[Version]
@@ -246,7 +255,7 @@ class PastPoint(Struct):
 
 
 class History(Struct):
-    """How the measures went since the service started: at most 300 points, the oldest first."""
+    """How the measures went, also before the service was started anew: at most 300 points, the oldest first."""
 
     points: list[PastPoint]
 
@@ -262,7 +271,7 @@ class Scores(Struct):
 
 
 class Day(Struct):
-    """A day of the stream (UTC). What was not watched, because the service has started since, is null."""
+    """A day of the stream (UTC). What is not known, because the service was killed that day, is null."""
 
     day: str
     events: int | None

@@ -16,6 +16,7 @@ from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import Pace
 from lopsided.serve.requests import NewEvents, Request
 from lopsided.serve.storage.log import Group, LogReader
+from lopsided.serve.watched import DaySums, Watched
 
 _ROOM = 10_000  # events
 _FIRST_ENTRIES = 1_000  # that are read when a model is opened
@@ -37,21 +38,27 @@ class Sampled(NamedTuple):
 class Recent:
     """The latest events of a model, whoever asks. All of it is bounded."""
 
-    def __init__(self, reader: LogReader) -> None:
+    def __init__(self, reader: LogReader, watched: Watched | None = None) -> None:
         self._changing = threading.Lock()
         self._scores: Floats = np.full(_ROOM, np.nan)
         self._places: npt.NDArray[np.int64] = np.zeros(_ROOM, dtype=np.int64)
         self._n = 0
         self._moments: deque[float] = deque(maxlen=_MOMENTS)
-        self._days: OrderedDict[int, list[float]] = OrderedDict()  # events, scored ones, sum of their scores
+        self._days: OrderedDict[int, DaySums] = OrderedDict()
+        self._noted = 0  # the latest entry
         self._seconds: deque[list[int]] = deque(maxlen=_SECONDS + 1)  # second, events, labels
         self._answers: deque[float] = deque(maxlen=_ANSWERS)
         self._sampled: list[Sampled] = []
-        for sequence in reversed(reader.newest_events(_FIRST_ENTRIES)):
+        sequences, kept = reader.newest_events(_FIRST_ENTRIES)[::-1], watched or Watched()
+        # Days are known as they were noted, if all that came since is read here; else some may have begun before.
+        is_whole = kept.noted > 0 and (len(sequences) < _FIRST_ENTRIES or kept.noted >= sequences[0])
+        self._days = OrderedDict(kept.days) if is_whole else OrderedDict()
+        for sequence in sequences:
             entry = reader.events_at(sequence)
             if entry is not None:
                 self._note_events(sequence, entry)
-        self._days.clear()  # of which some may have begun before
+                if is_whole and sequence > kept.noted:
+                    self._note_days(entry)
         self._sampled = []
 
     # ---------------------------------------------------------------- noting
@@ -64,16 +71,16 @@ class Recent:
             for sequence, entry in group.entries:
                 if isinstance(entry, Events):
                     self._note_events(sequence, entry)
+                    self._note_days(entry)
                     n += len(entry.ids)
             self._answers.extend(now - request.began for request in requests if isinstance(request, NewEvents))
             self._note_pace(n, len(group.labels))
 
     def _note_events(self, sequence: int, entry: Events) -> None:
-        n = len(entry.ids)
-        scores = np.where(np.isnan(entry.probability_array), np.nan, entry.score_array)  # NaN before the model began
+        n, scores = len(entry.ids), _scores_of(entry)
         at = (self._n + np.arange(n)) % _ROOM
         self._scores[at], self._places[at] = scores, place_of(sequence, 0) + np.arange(n)
-        self._n += n
+        self._n, self._noted = self._n + n, sequence
         times = entry.time_array
         self._moments.extend(times[-_MOMENTS:].tolist())
         step = max(1, n // _SAMPLED_AT_ONCE)
@@ -81,14 +88,15 @@ class Recent:
         self._sampled += [Sampled(*row) for row in chosen]
         if len(self._sampled) > _SAMPLED:  # fewer of all days rather than none of the first
             del self._sampled[::2]
-        days = np.floor(times / 86400.0).astype(np.int64)
+
+    def _note_days(self, entry: Events) -> None:
+        scores, days = _scores_of(entry), np.floor(entry.time_array / 86400.0).astype(np.int64)
         for day in np.unique(days).tolist():
             own = scores[days == day]
             scored = own[~np.isnan(own)]
-            sums = self._days.setdefault(day, [0.0, 0.0, 0.0])
-            for k, amount in enumerate((own.size, scored.size, float(scored.sum()))):
-                sums[k] += amount
-            self._days.move_to_end(day)
+            before = self._days.pop(day, DaySums())
+            events, total = before.events + own.size, before.total + float(scored.sum())
+            self._days[day] = DaySums(events, before.scored + scored.size, total)
         while len(self._days) > _DAYS:
             self._days.popitem(last=False)
 
@@ -126,8 +134,12 @@ class Recent:
             found = self._days.get(day)
         if found is None:
             return None
-        events, scored, total = found
-        return int(events), total / scored if scored else None
+        return found.events, found.total / found.scored if found.scored else None
+
+    def days(self) -> tuple[dict[int, DaySums], int]:
+        """All days, and the latest entry that they know of."""
+        with self._changing:
+            return dict(self._days), self._noted
 
     def pace(self, write: float) -> Pace:
         """How much, and how fast."""
@@ -140,3 +152,8 @@ class Recent:
             return Pace(events, labels, None, None, write)
         median, p99 = np.quantile(answers, [0.5, 0.99]).tolist()
         return Pace(events, labels, median, p99, write)
+
+
+def _scores_of(entry: Events) -> Floats:
+    """NaN before the model began."""
+    return np.where(np.isnan(entry.probability_array), np.nan, entry.score_array)

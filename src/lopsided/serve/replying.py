@@ -43,7 +43,7 @@ class Replies:
             del self._unwritten[request.key]
             return
         self._unwritten[request.key] = sequence
-        group.replies.append((request.key, group.received, msgspec.json.encode(reply)))
+        group.replies.append((request.key, group.received, msgspec.json.encode(reply), sequence))
 
     def written(self, sequence: int) -> None:
         """Everything up to this entry can be read."""

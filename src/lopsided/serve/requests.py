@@ -71,7 +71,8 @@ class Change(Request):
 
 @dataclass
 class Tick(Request):
-    """Time has passed: what has waited too long is given up, and what is older than `retention` seconds forgotten."""
+    """Time has passed: what has waited too long is given up, what is too old or too much is forgotten."""
 
-    retention: float | None = None
+    retention: float | None = None  # seconds that events are kept
+    excess: int = 0  # bytes that the data have too many
     saved: int = 0  # what the oldest snapshot has learned

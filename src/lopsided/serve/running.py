@@ -1,7 +1,8 @@
-"""A model at work: three threads around its log.
+"""A model at work: four threads around its log.
 
 One answers and judges (`Sequencer`), one writes groups of entries and then tells who asked, one learns what has been
-written (`Fold`), publishes copies to answer by, and saves snapshots. The first never waits for the third.
+written (`Fold`), publishes copies to answer by, and saves snapshots, one keeps the files of event ids few. The first
+never waits for the others.
 """
 
 from __future__ import annotations
@@ -11,36 +12,41 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.serve.clock import Clock
+from lopsided.serve.configuration import Limits
 from lopsided.serve.drifting import DriftWatch
-from lopsided.serve.entries import Entry, Made, place_of
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import ModelSettings
+from lopsided.serve.opening import first_settings, log_path, recovered
 from lopsided.serve.recent import Recent
 from lopsided.serve.requests import NewEvents, NewLabels, Request, Tick
 from lopsided.serve.scoring import Scorer, View
 from lopsided.serve.sequencing import Sequencer
 from lopsided.serve.storage.disk import Disk
-from lopsided.serve.storage.ids import merged
+from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader, LogWriter, StorageError
 from lopsided.serve.storage.versions import Versions
+from lopsided.serve.watched import Watched, read_watched, write_watched
 from lopsided.serve.watching import Past, Summary, is_outdated, summary_of
 
 _LOG = logging.getLogger("lopsided.serve")
 
 _MOST_PENDING = 100_000  # events and labels that are being answered
-_TICK = 1.0  # seconds between looks at what has expired
+_TICK, _SHORT_TICK = 1.0, 0.1  # seconds between looks at what has expired; while much is being forgotten
 _LONGEST_GROUP = 4096  # requests
 _GATHERING = 0.0025  # seconds in which requests gather, where more than one at a time comes: a group costs as one does
 _LEAST_BETWEEN_COPIES, _MOST_BETWEEN_COPIES = 0.25, 2.0  # seconds
 _BETWEEN_SNAPSHOTS = 30.0
+_BETWEEN_FILES = 0.5  # seconds between looks at what ids are to be written
 _MANY_LEARNED = 20_000  # rows since the last snapshot
+
+
+_NO_LIMITS = Limits()
 
 
 class BusyError(Exception):
@@ -50,80 +56,40 @@ class BusyError(Exception):
         return f"At most {_MOST_PENDING:,} events and labels may wait for an answer. Try again in a second."
 
 
-class NotMadeError(Exception):
-    """The log is empty: whoever made the model was never told that it was."""
-
-
 class UnavailableError(Exception):
     """The model cannot write what it would acknowledge."""
-
-
-def make_model(folder: Path, disk: Disk, settings: ModelSettings, now: float) -> None:
-    """Begin the log of a new model."""
-    disk.make_folder(folder)
-    with closing(LogWriter(log_path(folder), disk)) as writer:
-        writer.append(Group(received=now, entries=[(1, Made(settings))]))
-
-
-def log_path(folder: Path) -> Path:
-    """Where the log of a model is."""
-    return folder / "log.sqlite"
-
-
-def first_settings(reader: LogReader) -> ModelSettings:
-    """What the model was told when it was made."""
-    for _, made in reader.after(0, events=False, limit=1):
-        if isinstance(made, Made):
-            return made.settings
-    raise NotMadeError
-
-
-def recovered(folder: Path, disk: Disk, reader: LogReader) -> Fold:
-    """The fold of a whole log: from the latest snapshot that can be read, or from the beginning."""
-    versions = Versions(folder, disk)
-    fold = Fold(reader, versions)
-    for path in versions.snapshots():
-        try:
-            fold.restore(versions.read(path))
-            break
-        except (ModelFileError, OSError) as error:
-            _LOG.warning("The snapshot %s cannot be used, an older one is taken: %s", path.name, error)
-            fold = Fold(reader, versions)
-    if fold.position < int(reader.fact("needed") or 0):
-        raise StorageError(
-            "The model must have a snapshot that can be read, because its first events have been forgotten. "
-            f"Got {len(versions.snapshots())} in {folder.name}/snapshots, none of them readable."
-        )
-    while fold.catch_up():
-        pass
-    return fold
 
 
 class RunningModel:
     """A model that answers. Requests go in by `submit`; their `done` is called when they have been written."""
 
-    def __init__(self, name: str, folder: Path, disk: Disk, clock: Clock, *, retention: float | None = None) -> None:
-        self.name, self._folder, self._disk, self._clock, self._retention = name, folder, disk, clock, retention
+    def __init__(self, name: str, folder: Path, disk: Disk, clock: Clock, limits: Limits = _NO_LIMITS) -> None:
+        self.name, self._folder, self._disk, self._clock, self.limits = name, folder, disk, clock, limits
         with ExitStack() as undone:
             self._open(log_path(folder), undone)
             undone.pop_all()
         self.failure: Exception | None = None
         self.written = self._sequencer.sequence
+        self.size = 0  # bytes of the data, when that was looked at last
         self._inbox: SimpleQueue[Request | None] = SimpleQueue()
         self._outbox: SimpleQueue[tuple[Group, Sequence[Request]] | None] = SimpleQueue()
         self._pending, self._counting = 0, threading.Lock()
-        self._news = threading.Event()
+        self._news, self._ended = threading.Event(), threading.Event()
         self._stopping = False
         self._is_busy = False
         self._is_settled = False
+        self._is_closed = False
+        self.shown: tuple[float, bytes] | None = None  # when, and what those who watch were told
         self._next_view: View | None = None
         self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
         self._last_save = time.monotonic()
         self.latency = 0.0
-        self.recent, self.past, self.drift = Recent(self.reader), Past(), DriftWatch(folder, disk)
+        watched = read_watched(folder, disk)
+        self.recent, self.past = Recent(self.reader, watched), Past(points=watched.points, step=watched.step)
+        self.drift = DriftWatch(folder, disk)
         self.summary: Summary = summary_of(self._fold, self._sequencer)
         self._publish()
-        jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn)]
+        jobs = [("answers", self._sequence), ("writes", self._write), ("learns", self._learn), ("tidies", self._tidy)]
         self._threads = [threading.Thread(target=job, name=f"{name} {what}", daemon=True) for what, job in jobs]
         for thread in self._threads:
             thread.start()
@@ -140,7 +106,9 @@ class RunningModel:
         self.asking = threading.Lock()
         self.made_with = first_settings(self.reader)
         self._fold = recovered(self._folder, self._disk, self._readers[0])
-        self._sequencer = Sequencer(self._fold, self._readers[1])
+        self._ids = EventIds.opened(self._folder / "ids", self._disk, self._readers[1], self.limits.id_memory)
+        self.forgotten = int(self.reader.fact("forgotten") or 0)
+        self._sequencer = Sequencer(self._fold, self._readers[1], self._ids)
         self.versions = Versions(self._folder, self._disk)
 
     # ---------------------------------------------------------------- for those who ask
@@ -199,13 +167,22 @@ class RunningModel:
         self._stopping = True
         self._news.set()
         self._threads[2].join()
+        self._ended.set()
+        self._threads[3].join()
         if save and self.failure is None:
             while self._fold.catch_up():
                 pass
             self._save()
-        for reader in self._readers:
-            reader.close()
+        with self.asking:
+            self._is_closed = True
+            for reader in self._readers:
+                reader.close()
         self._writer.close()
+
+    def check_open(self) -> None:
+        """Refuse questions to a model that has been closed, perhaps to be opened again."""
+        if self._is_closed:
+            raise UnavailableError(f"The model {self.name!r} must be open. Got one that is being opened again.")
 
     # ---------------------------------------------------------------- answering
 
@@ -282,6 +259,8 @@ class RunningModel:
         else:
             if group.entries:
                 self.written = group.entries[-1][0]
+            if group.forget is not None:
+                self.forgotten = group.forget[1]
             self.recent.note(group, requests)
             self._tell(requests)
             self._news.set()
@@ -318,7 +297,7 @@ class RunningModel:
                     copied, is_new = time.monotonic(), False
                     longest = 100.0 * (copied - now) if are_copies else 0.0
                     pause = min(max(_LEAST_BETWEEN_COPIES, longest), _MOST_BETWEEN_COPIES)
-                if now - ticked > _TICK:
+                if now - ticked > (_SHORT_TICK if self._sequencer.aging.is_forgetting else _TICK):
                     ticked = now
                     self._keep_house()
                 if not applied and is_outdated(self.summary, self._fold):
@@ -340,6 +319,7 @@ class RunningModel:
             # All that compiling has left behind will live as long as the process: looking through it for cycles, again
             # and again, would stop the answers for a tenth of a second each time.
             self._is_settled = True
+            gc.unfreeze()  # or a model that was closed since would stay for ever
             gc.collect()
             gc.freeze()
         self._sum_up()
@@ -350,17 +330,14 @@ class RunningModel:
         self.past.add(self.summary, self.recent.clock)
 
     def _keep_house(self) -> None:
-        """A snapshot now and then, one segment of ids instead of eight, and what is too old is given up."""
+        """A snapshot now and then, and what is too old or too much is given up."""
         is_due = time.monotonic() - self._last_save > _BETWEEN_SNAPSHOTS
         has_many = self._fold.n_learned - self._saved_learned > _MANY_LEARNED
         if (is_due or has_many) and self._fold.position > self._saved_at:
             self._save()
-        small = self._sequencer.ids.to_merge(place_of(self.written + 1, 0))
-        if small:
-            large = merged(small)
-            self._outbox.put((Group(self._clock(), segments=[large], outdated=[s.number for s in small[:-1]]), []))
-            self._sequencer.ids.replace(small, large)
-        self._inbox.put(Tick(self._retention, self.versions.oldest_position))
+        self.size = self._readers[0].size + self._ids.size
+        excess = 0 if self.limits.bytes is None else max(0, self.size - self.limits.bytes)
+        self._inbox.put(Tick(retention=self.limits.seconds, excess=excess, saved=self.versions.oldest_position))
         if self._fold.schema is not None:
             self.drift.take(self._fold.schema, self.recent.drained(), self.recent.clock)
 
@@ -375,6 +352,31 @@ class RunningModel:
             else:
                 self._saved_at, self._saved_learned = self._fold.position, self._fold.n_learned
                 self.drift.save()
+                write_watched(self._folder, self._disk, Watched(self.past.points, self.past.step, *self.recent.days()))
+
+    # ---------------------------------------------------------------- ids
+
+    def _tidy(self) -> None:
+        """The fourth thread: ids into files, and many files into few."""
+        while not self._ended.wait(_BETWEEN_FILES):
+            while self.failure is None and not self._ended.is_set() and self._tidy_ids():
+                pass
+
+    def _tidy_ids(self) -> bool:
+        """One file; whether there may be more to do."""
+        try:
+            return self._ids.tidy(self._written_so_far, self.forgotten)
+        except InterruptedError:  # the end: they are read from the log again
+            return False
+        except OSError as error:  # they stay in memory, and are in the log in any case
+            _LOG.warning("Ids of model %s cannot be written to a file: %s", self.name, error)
+            return False
+
+    def _written_so_far(self) -> int:
+        """Asked between the pieces of a large file, which is given up at the end."""
+        if self._ended.is_set():
+            raise InterruptedError
+        return self.written
 
 
 def _size(request: Request) -> int:
@@ -390,11 +392,3 @@ def _copy_of(model: Any, fold: Fold) -> Any:
 
         clone(model).compile_ahead(classes=fold.labels.classes)
     return model.snapshot()  # also of what has not begun: it may have a history
-
-
-def entries_of(reader: LogReader) -> list[tuple[int, Entry]]:
-    """A whole log, for tests and audits."""
-    found: list[tuple[int, Entry]] = []
-    while more := list(reader.after(found[-1][0] if found else 0, events=True)):
-        found += more
-    return found

@@ -19,7 +19,7 @@ from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
-from lopsided.serve.aging import Aging, Fates
+from lopsided.serve.aging import Aging, Due, Fates
 from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
 from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.measuring import Floats
@@ -30,6 +30,7 @@ from lopsided.serve.scoring import View, flags_of
 from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader
 
+_REPLIES_KEPT = 7 * 86400.0  # seconds in which a request is known again by its key
 _LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
 
 Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
@@ -38,8 +39,8 @@ Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and th
 class Sequencer:
     """All that must be known to answer and to judge; `fold` is where the log ends when it begins."""
 
-    def __init__(self, fold: Fold, reader: LogReader) -> None:
-        self._reader = reader
+    def __init__(self, fold: Fold, reader: LogReader, ids: EventIds) -> None:
+        self._reader, self._ids = reader, ids
         self.sequence = max(fold.position, reader.last)
         self.settings: ModelSettings = fold.settings
         self.labels: LabelMap = fold.labels
@@ -48,19 +49,16 @@ class Sequencer:
         self.has_challenger = fold.has_challenger
         self.versions = fold.versions
         self.view = View(0, None, None)
-        self._aging = Aging(reader, fold.expired_until)
+        self.aging = Aging(reader, fold.expired_until)
         self.n_events, self.n_alerts = int(reader.fact("events") or 0), int(reader.fact("alerts") or 0)
+        labelled = reader.fact("labelled")  # which an older version did not count
+        self.n_labelled = reader.count("labels") if labelled is None else int(labelled)
         self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
         self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
         self._unwritten: dict[int, log.Events] = {}
         self._fates = Fates(reader)
         self._parked = reader.all_parked()
         self._replies = Replies(reader)
-        segments = reader.segments()
-        self.ids = EventIds(self._belongs, segments)
-        known = max((log.entry_and_number(segment.last)[0] for segment in segments), default=0)
-        for names, places in reader.ids_after(known):
-            self.ids.add(names, places)
         if self.schema is None:
             for sequence, _ in reader.event_entries(1, self.sequence):
                 entry = reader.events_at(sequence)
@@ -70,6 +68,12 @@ class Sequencer:
     def n_parked(self) -> int:
         """Labels whose event has not come."""
         return len(self._parked)
+
+    def find(self, names: Sequence[str]) -> list[int | None]:
+        """Places of events by their ids; None for one that nobody knows, or that is forgotten."""
+        first = self.aging.first_kept
+        found = self._ids.find(names, self._belongs)
+        return [None if place is None or place < first else place for place in found]
 
     def publish(self, view: View) -> None:
         """Answer by newer copies from now on; their histories are told what came meanwhile."""
@@ -86,6 +90,7 @@ class Sequencer:
         for old in [known for known in self._unwritten if known <= sequence]:
             del self._unwritten[old]
         self._replies.written(sequence)
+        self._fates.written(sequence, self.sequence)
 
     # ---------------------------------------------------------------- a group
 
@@ -109,10 +114,8 @@ class Sequencer:
                 self._expire(group)
                 self._forget(request, group)
         self._answer(run, group)
-        segment = self.ids.full()
-        if segment is not None:
-            group.segments.append(segment)
-        group.facts |= {"events": self.n_events, "alerts": self.n_alerts}
+        self._ids.roll_over()
+        group.facts |= {"events": self.n_events, "alerts": self.n_alerts, "labelled": self.n_labelled}
         for request in requests:
             self._replies.keep(request, group, self.sequence)
         return group
@@ -156,11 +159,11 @@ class Sequencer:
         rows = [(request, row) for request in requests if self._fits(request) for row in range(len(request.ids))]
         # An event that came without an id gets one by its place in the log, unless somebody has given that to theirs.
         names = [request.ids[row] or f"{self.sequence + 1}-{number}" for number, (request, row) in enumerate(rows)]
-        for (request, row), name, place in zip(rows, names, self.ids.find(names), strict=True):
+        for (request, row), name, place in zip(rows, names, self.find(names), strict=True):
             if request.ids[row] is None:
                 while place is not None or name in seen or name in self._parked:
                     name += "-"
-                    place = self.ids.find([name])[0]
+                    place = self.find([name])[0]
             place = seen.get(name) if place is None else place
             if place is not None:
                 repeated.append((request, row, place))
@@ -227,7 +230,7 @@ class Sequencer:
     def _note(self, entry: log.Events, fresh: Fresh, group: Group) -> None:
         sequence = self._write(group, entry)
         places = [log.place_of(sequence, number) for number in range(len(entry.ids))]
-        self.ids.add(entry.ids, places)
+        self._ids.add(entry.ids, places)
         self.n_events += len(places)
         self.n_alerts += entry.flags.count(log.ALERT)
         known: list[tuple[int, int, float]] = []
@@ -288,7 +291,7 @@ class Sequencer:
     def _judge(self, request: NewLabels, group: Group) -> None:
         known: list[tuple[int, int, float]] = []
         corrects, parked, outcomes = list[bool](), list[int](), list[str]()
-        for k, place in enumerate(self.ids.find(request.ids)):
+        for k, place in enumerate(self.find(request.ids)):
             sign, time = request.signs[k], request.times[k]
             if place is None:
                 outcome = self._park(request.ids[k], sign, time, group, correct=request.corrects[k])
@@ -322,7 +325,7 @@ class Sequencer:
         fate = self._fates.of(place)
         if fate is not None and (fate == sign or not correct):
             return "duplicate" if fate == sign else "conflict"
-        if self._aging.is_too_late(place, has_label=fate is not None):
+        if self.aging.is_too_late(place, has_label=fate is not None):
             return "too late"
         if fate is not None:
             return "corrected"
@@ -347,8 +350,9 @@ class Sequencer:
         if self.schema is None:
             self._find_schema(group)
         places, signs, times = (list(part) for part in zip(*known, strict=True))
-        weights = [self._weight(place) for place in places]
-        sequence = self._write(group, log.Labels(places, signs, weights, times, corrects or [False] * len(known)))
+        weights, corrects = [self._weight(place) for place in places], corrects or [False] * len(known)
+        sequence = self._write(group, log.Labels(places, signs, weights, times, corrects))
+        self.n_labelled += corrects.count(False)
         for place, sign, time in known:
             self._fates.settle(place, sign)
             group.labels.append((place, sign, sequence, time))
@@ -364,7 +368,7 @@ class Sequencer:
             if name not in group.parked and name in self._parked:
                 del self._parked[name]
                 group.parked[name] = None
-        overdue = self._aging.overdue(since, group.received, self._fates)
+        overdue = self.aging.overdue(since, group.received, self._fates)
         if overdue is None:
             return
         first, last, places = overdue
@@ -374,19 +378,19 @@ class Sequencer:
                 self._find_schema(group)
         sequence = self._write(group, log.Expired(first, last, places, as_negative))
         if as_negative:
+            self.n_labelled += len(places)
             for place in places:
                 self._fates.settle(place, -1)
                 group.labels.append((place, -1, sequence, group.received))
 
     def _forget(self, tick: Tick, group: Group) -> None:
         """Give up the events themselves, when they are older than what is kept and no replay needs them any more."""
-        if tick.retention is None:
-            return
-        since = group.received - tick.retention
-        last = self._aging.forgettable(since, group.received, self.sequence, tick.saved)
-        if last is not None:
-            group.forget = last + 1
-            group.facts |= self._aging.facts()
-            gone = self.ids.outdated(log.place_of(last + 1, 0))
-            self.ids.replace(gone, None)
-            group.outdated += [segment.number for segment in gone]
+        now = group.received
+        if self._reader.has_replies_before(now - _REPLIES_KEPT):
+            group.replies_before = now - _REPLIES_KEPT
+        since = None if tick.retention is None else now - tick.retention
+        self.aging.close(Due(since, now, tick.excess), self.sequence, self._fates)
+        gone = self.aging.forgettable(tick.saved)
+        if gone is not None:
+            group.forget_too(gone)
+            group.facts |= self.aging.facts()

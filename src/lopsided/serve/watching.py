@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,14 +73,16 @@ def summary_of(fold: Fold, sequencer: Sequencer, before: Summary | None = None) 
 class Past:
     """How the measures went: a point a second, and when there are too many, every other one is let go."""
 
-    def __init__(self, room: int = _MOST_POINTS) -> None:
-        self._points: list[PastPoint] = []
-        self._room, self._step, self._made = room, _BETWEEN_MEASURES, -math.inf
+    def __init__(
+        self, room: int = _MOST_POINTS, points: Sequence[PastPoint] = (), step: float = _BETWEEN_MEASURES
+    ) -> None:
+        self._points = list(points)[-room:]
+        self._room, self.step, self._made = room, max(step, _BETWEEN_MEASURES), -math.inf
 
     def add(self, summary: Summary, clock: float | None) -> None:
         """The measures of a summary, if they are due."""
         measures, challenger = summary.champion.measures, summary.challenger
-        if clock is None or measures.auroc is None or summary.made < self._made + self._step:
+        if clock is None or measures.auroc is None or summary.made < self._made + self.step:
             return
         self._made = summary.made
         # A stream that goes back in time begins anew from there: what is drawn over time must go one way.
@@ -87,7 +90,7 @@ class Past:
         rival = None if challenger is None else _point_of(challenger.measures)
         points.append(PastPoint(clock, summary.learned, _point_of(measures), rival))
         if len(points) > self._room:
-            points, self._step = points[::-2][::-1], 2.0 * self._step
+            points, self.step = points[::-2][::-1], 2.0 * self.step
         self._points = points
 
     @property

@@ -26,7 +26,17 @@ class Locked:
 
     def __getstate__(self) -> Any:
         with self._alone:
-            state: Any = super().__getstate__()
-            kept = {name: value for name, value in state.items() if not name.startswith(_OF_THE_PROCESS)}
             # Pickle reads what it gets after the lock is free again: so it gets copies.
-            return copy.deepcopy(kept)
+            return copy.deepcopy(self._state_to_keep())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A copy of one moment, each array copied once: by way of `__getstate__` it would be twice at every level."""
+        with self._alone:
+            made: Any = type(self).__new__(type(self))
+            memo[id(self)] = made
+            made.__setstate__(copy.deepcopy(self._state_to_keep(), memo))
+        return made
+
+    def _state_to_keep(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if not name.startswith(_OF_THE_PROCESS)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -17,8 +19,14 @@ class Disk(Protocol):
     def write(self, path: Path, content: bytes) -> None:
         """Put a file there, all of it or nothing; when this returns, it survives a loss of power."""
 
+    def write_pieces(self, path: Path, pieces: Iterable[bytes]) -> None:
+        """The same with a large file, piece by piece: nobody who writes meanwhile waits for all of it at once."""
+
     def read(self, path: Path) -> bytes:
         """What a file holds."""
+
+    def open(self, path: Path) -> Opened:
+        """A file of which parts are read now and then."""
 
     def names(self, folder: Path) -> list[str]:
         """Which files a folder holds, in order."""
@@ -30,6 +38,22 @@ class Disk(Protocol):
         """A folder, and those above it; it survives a loss of power."""
 
 
+class Opened:
+    """A file that is read in parts. It is closed with its last user, so that it may be removed while somebody reads."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = os.open(path, os.O_RDONLY)
+        self.size = os.fstat(self._handle).st_size
+
+    def part(self, start: int, size: int) -> bytes:
+        """So many bytes from there on, fewer at the end."""
+        return os.pread(self._handle, size, start)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_handle"):
+            os.close(self._handle)
+
+
 class RealDisk:
     """The disk of this machine."""
 
@@ -37,13 +61,22 @@ class RealDisk:
 
     def write(self, path: Path, content: bytes) -> None:
         """Into a new file, which takes the place of the old one when it is safe."""
+        self.write_pieces(path, [content])
+
+    def write_pieces(self, path: Path, pieces: Iterable[bytes]) -> None:
+        """The same, each piece made safe before the next."""
         new = path.with_name(path.name + _NEW)
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            view = memoryview(content)
-            while view:
-                view = view[os.write(handle, view) :]
-            os.fsync(handle)
+            for piece in pieces:
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(handle, view) :]
+                os.fsync(handle)
+        except OSError:  # a full disk must not stay full because of half a file
+            with suppress(OSError):
+                os.unlink(new)
+            raise
         finally:
             os.close(handle)
         os.replace(new, path)
@@ -52,6 +85,10 @@ class RealDisk:
     def read(self, path: Path) -> bytes:
         """What a file holds."""
         return path.read_bytes()
+
+    def open(self, path: Path) -> Opened:
+        """A file of which parts are read now and then."""
+        return Opened(path)
 
     def names(self, folder: Path) -> list[str]:
         """Files that were written to the end."""

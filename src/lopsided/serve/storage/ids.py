@@ -1,118 +1,270 @@
-"""Where the event of an id is: the latest ids in a dictionary, all others in sorted arrays of their hashes.
+"""Where the event of an id is: the latest ids in dictionaries, all others in files of their hashes.
 
 A B-tree of random ids would write a page of the disk for every event. Here ids are collected, and written 65,536 at a
-time as one sorted array; eight arrays of one size are merged into one of the next, so that a look-up searches a few
-dozen arrays at most, however many events there have been.
+time as one file; eight files of about the same size are merged into one. So a look-up meets a few dozen files at most,
+however many events there have been, and reads next to none of them: a filter in memory knows what is not there.
+
+The thread that answers asks and adds; the one that learns writes files and merges them (`tidy`).
 """
 
 from __future__ import annotations
 
-import hashlib
+import logging
+from array import array
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Hashes = npt.NDArray[np.uint64]
-Places = npt.NDArray[np.int64]
+from lopsided.serve.entries import entry_and_number
+from lopsided.serve.storage.disk import Disk
+from lopsided.serve.storage.log import LogReader
+from lopsided.serve.storage.segments import (
+    ANY,
+    Hashes,
+    Pairs,
+    Segment,
+    SegmentError,
+    SegmentFiles,
+    masks_of,
+    shift_of,
+)
+
+_LOG = logging.getLogger("lopsided.serve")
 
 ROOM = 1 << 16
+MEMORY = 32 << 20  # bytes of filters
 _FAN_OUT = 8
+_STRETCH = 10_000  # entries whose ids are read at a time
+
+Belongs = Callable[[str, int], bool]
 
 
-class Segment(NamedTuple):
-    """Some ids: hashes in order, and where their events are. `number` names it; `level` counts how it was merged."""
+class Latest:
+    """Ids that are in no file yet, of the entries first..last."""
 
-    number: int
-    level: int
-    hashes: Hashes
-    places: Places
+    def __init__(self, first: int) -> None:
+        self.first, self.last = first, first - 1
+        self.places: dict[str, int] = {}
+        self._hashes, self._places = array("Q"), array("q")
 
-    @property
-    def last(self) -> int:
-        """The latest place that it knows."""
-        return int(self.places.max())
+    def add(self, ids: Sequence[str], places: Sequence[int]) -> None:
+        """Events of one entry."""
+        self.places.update(zip(ids, places, strict=True))
+        self._hashes.extend(map(hash_of, ids))
+        self._places.extend(places)
+        self.last = entry_and_number(places[-1])[0]
+
+    def pairs(self) -> Pairs:
+        """Hashes and places, for a file."""
+        return np.frombuffer(self._hashes, dtype=np.uint64), np.frombuffer(self._places, dtype=np.int64)
+
+
+class Filters(NamedTuple):
+    """The filters of all files in one array, so that a look-up asks all of them at once."""
+
+    words: Hashes
+    offsets: npt.NDArray[np.int64]
+    shifts: Hashes
+
+    def hits(self, hashes: Hashes) -> tuple[list[int], list[int]]:
+        """Which files may hold which of the ids."""
+        masks = masks_of(hashes)
+        at = (hashes >> self.shifts[:, None]).astype(np.int64) + self.offsets[:, None]
+        files, rows = np.nonzero(self.words[at] & masks == masks)
+        return files.tolist(), rows.tolist()
+
+
+class Known(NamedTuple):
+    """All ids at a moment: never changed, but for what is added to the latest."""
+
+    latest: Latest
+    full: tuple[Latest, ...]  # waiting to be written
+    segments: tuple[Segment, ...]  # the oldest first
+    filters: Filters
 
 
 class EventIds:
-    """From ids to places. `belongs(id, place)` says whether the event there has this very id: hashes may collide."""
+    """From ids to places. Hashes may collide: `belongs(id, place)` must say whether the event there has this very id.
 
-    def __init__(self, belongs: Callable[[str, int], bool], segments: Sequence[Segment] = (), room: int = ROOM) -> None:
-        self._belongs = belongs
-        self._segments = tuple(sorted(segments, key=lambda segment: segment.number))
-        self._room = room
-        self._latest: dict[str, int] = {}
-        self._changing = Lock()  # one thread fills segments, another one merges them
+    `memory` bounds the filters. The largest files, for which there is no room, are read at every look-up.
+    """
+
+    def __init__(
+        self, folder: Path, disk: Disk, identity: str, *, room: int = ROOM, memory: int = MEMORY, first: int = 1
+    ) -> None:
+        self._files = SegmentFiles(folder, disk, identity, most_words=memory // 8)
+        self._room, self._memory = room, memory
+        self._known = Known(Latest(first), (), (), self._filters(()))
+        self._changing = Lock()
 
     def add(self, ids: Sequence[str], places: Sequence[int]) -> None:
-        """New events."""
-        self._latest.update(zip(ids, places, strict=True))
+        """New events of one entry."""
+        if ids:
+            self._known.latest.add(ids, places)
 
-    def find(self, ids: Sequence[str]) -> list[int | None]:
+    def find(self, ids: Sequence[str], belongs: Belongs) -> list[int | None]:
         """Places of events; None for an id that nobody knows."""
-        found = [self._latest.get(name) for name in ids]
+        known = self._known
+        found = [known.latest.places.get(name) for name in ids]
         unknown = [row for row, place in enumerate(found) if place is None]
-        if unknown and self._segments:
-            self._search(ids, unknown, found)
+        for full in reversed(known.full):
+            for row in unknown:
+                found[row] = full.places.get(ids[row])
+            unknown = [row for row in unknown if found[row] is None]
+        if unknown and known.segments:
+            hashes = [hash_of(ids[row]) for row in unknown]
+            for number, k in zip(*known.filters.hits(np.array(hashes, dtype=np.uint64)), strict=True):
+                row = unknown[k]
+                for place in known.segments[number].places_of(hashes[k]):
+                    if found[row] is None and belongs(ids[row], place):
+                        found[row] = place
         return found
 
-    def _search(self, ids: Sequence[str], unknown: list[int], found: list[int | None]) -> None:
-        hashes = np.array([hash_of(ids[row]) for row in unknown], dtype=np.uint64)
-        for segment in reversed(self._segments):
-            first, behind = (np.searchsorted(segment.hashes, hashes, side) for side in ("left", "right"))
-            for k in np.flatnonzero(first < behind).tolist():
-                row = unknown[k]
-                for place in segment.places[first[k] : behind[k]].tolist():
-                    if found[row] is None and self._belongs(ids[row], place):
-                        found[row] = place
+    def roll_over(self) -> None:
+        """Begin anew with the latest ids if there are many; `tidy` writes those before."""
+        if len(self._known.latest.places) >= self._room:
+            with self._changing:
+                known = self._known
+                self._known = known._replace(latest=Latest(known.latest.last + 1), full=(*known.full, known.latest))
 
-    def full(self) -> Segment | None:
-        """The latest ids as a new segment, if there are enough of them; it is for the caller to store it."""
-        if len(self._latest) < self._room:
-            return None
-        hashes = np.array([hash_of(name) for name in self._latest], dtype=np.uint64)
-        places = np.array(list(self._latest.values()), dtype=np.int64)
-        order = np.argsort(hashes, kind="stable")
-        segment = Segment(int(places.max()), 0, hashes[order], places[order])
-        with self._changing:
-            self._segments = (*self._segments, segment)
-        self._latest = {}
-        return segment
+    # ---------------------------------------------------------------- files
 
-    def to_merge(self, behind: int) -> list[Segment]:
-        """The oldest segments of one level, if they are enough to become one of the next.
+    def tidy(self, written: Callable[[], int], forgotten: int) -> bool:
+        """Write a file, or merge some, or remove those of forgotten events; False if there was nothing to do.
 
-        Those with places behind this one may not have been stored yet, and would take the place of the merged one.
+        Only what is in the log may be in a file: entries up to `written()`.
         """
-        stored = [segment for segment in self._segments if segment.last < behind]
-        for level in sorted({segment.level for segment in stored}):
-            alike = [segment for segment in stored if segment.level == level]
-            if len(alike) >= _FAN_OUT:
-                return alike[:_FAN_OUT]
+        known = self._known
+        outdated = [segment for segment in known.segments if segment.last <= forgotten]
+        small = self._to_merge(known.segments)
+        if self._store_full(written()):
+            return True
+        if outdated:
+            self._replace(outdated, None)
+        elif small:
+            # A large one takes seconds: what comes meanwhile must not pile up in memory.
+            self._replace(small, self._files.write_merged(small, lambda: self._store_full(written())))
+        return bool(outdated or small)
+
+    def _store_full(self, written: int) -> bool:
+        """Files of the ids that wait to be written; whether there were any."""
+        waiting = [full for full in self._known.full if full.last <= written]
+        for full in waiting:
+            self._store(full)
+        return bool(waiting)
+
+    def _store(self, full: Latest) -> None:
+        """A file of the oldest ids that are in none."""
+        segment = self._files.write(full.first, full.last, full.pairs())
+        with self._changing:
+            known = self._known
+            segments = _in_order([*known.segments, segment])
+            self._known = known._replace(full=known.full[1:], segments=segments, filters=self._filters(segments))
+
+    def _to_merge(self, segments: Sequence[Segment]) -> list[Segment]:
+        """The oldest of those files of about one size that are enough to become one of the next."""
+        if not segments:
+            return []
+        sizes = np.array([max(segment.n, self._room) for segment in segments])
+        levels = np.floor(np.log(sizes / self._room) / np.log(_FAN_OUT) + 1e-9)
+        levels = np.maximum.accumulate(levels[::-1])[::-1]  # what is older than a large one counts as large
+        for level in np.unique(levels):
+            alike = np.flatnonzero(levels == level)
+            if alike.size >= _FAN_OUT:
+                return [segments[k] for k in alike[:_FAN_OUT]]
         return []
 
-    def replace(self, old: Sequence[Segment], new: Segment | None) -> None:
-        """One segment in the place of several, or of none."""
-        numbers = {segment.number for segment in old}
+    def _replace(self, old: Sequence[Segment], new: Segment | None) -> None:
+        """One file in the place of several, or none."""
+        gone = {segment.first for segment in old}
         with self._changing:
-            kept = [segment for segment in self._segments if segment.number not in numbers]
-            self._segments = tuple(sorted([*kept, *([] if new is None else [new])], key=lambda segment: segment.number))
+            kept = [segment for segment in self._known.segments if segment.first not in gone]
+            segments = _in_order(kept if new is None else [*kept, new])
+            self._known = self._known._replace(segments=segments, filters=self._filters(segments))
+        for segment in old:
+            self._files.remove(segment.first, segment.last)
 
-    def outdated(self, before: int) -> list[Segment]:
-        """Segments that know nothing but places before this one."""
-        return [segment for segment in self._segments if segment.last < before]
+    def _filters(self, segments: Sequence[Segment]) -> Filters:
+        """All filters together; the largest, which have no room, are left out: every id may be in such a file."""
+        room, chosen = self._memory // 8, {}
+        for segment in sorted(segments, key=lambda segment: segment.n):
+            if segment.has_filter and segment.words.size <= room:
+                room -= segment.words.size
+                chosen[segment.first] = segment.words
+        parts = [chosen.get(segment.first, ANY) for segment in segments]
+        words = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+        offsets = np.cumsum([0, *(part.size for part in parts)])[:-1]
+        for segment, offset, part in zip(segments, offsets.tolist(), parts, strict=True):
+            segment.words = words[offset : offset + part.size]  # so that there is only one of each
+        shifts = np.array([shift_of(part) for part in parts], dtype=np.uint64)
+        return Filters(words, offsets.astype(np.int64), shifts)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(segment.file.size for segment in self._known.segments)
+
+    # ---------------------------------------------------------------- opening
+
+    @classmethod
+    def opened(cls, folder: Path, disk: Disk, reader: LogReader, memory: int = MEMORY) -> EventIds:
+        """All ids of a log: by the files that are there, and by the log itself where there is none."""
+        disk.make_folder(folder)
+        forgotten = int(reader.fact("forgotten") or 0)
+        index = cls(folder, disk, reader.fact("identity"), memory=memory, first=forgotten + 1)
+        segments = index._found(reader.last, forgotten)
+        index._known = index._known._replace(segments=segments, filters=index._filters(segments))
+        behind = forgotten
+        for segment in segments:
+            index._read(reader, behind + 1, segment.first - 1)
+            index._store_read(everything=True)
+            behind = segment.last
+        index._read(reader, behind + 1, reader.last)
+        return index
+
+    def _found(self, last: int, forgotten: int) -> tuple[Segment, ...]:
+        """The files that are of use; others, which a crash has left behind or which are broken, are removed."""
+        found: list[Segment] = []
+        for stretch in sorted(self._files.stretches(), key=lambda stretch: (stretch[0], -stretch[1])):
+            try:
+                if found and stretch[1] <= found[-1].last:
+                    raise SegmentError("another one holds the same")
+                if not forgotten < stretch[1] <= last:
+                    raise SegmentError("its events are gone")
+                found.append(self._files.read(*stretch))
+            except SegmentError as error:
+                _LOG.info("The file of the ids of entries %d to %d is removed: %s", *stretch, error)
+                self._files.remove(*stretch)
+        return tuple(found)
+
+    def _read(self, reader: LogReader, first: int, last: int) -> None:
+        """Ids of a stretch of the log."""
+        self._known = self._known._replace(latest=Latest(first))
+        for start in range(first, last + 1, _STRETCH):
+            for ids, places in reader.ids_between(start, min(last, start + _STRETCH - 1)):
+                self.add(ids, places)
+                self.roll_over()
+                self._store_read()
+
+    def _store_read(self, *, everything: bool = False) -> None:
+        """Write what was read of the log and is in no file."""
+        if everything and self._known.latest.places:
+            self._known = self._known._replace(full=(*self._known.full, self._known.latest), latest=Latest(1))
+        while self._known.full:
+            self._store(self._known.full[0])
 
 
-def merged(segments: Sequence[Segment]) -> Segment:
-    """One segment of the next level."""
-    hashes = np.concatenate([segment.hashes for segment in segments])
-    places = np.concatenate([segment.places for segment in segments])
-    order = np.argsort(hashes, kind="stable")
-    return Segment(segments[-1].number, segments[0].level + 1, hashes[order], places[order])
+def _in_order(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    return tuple(sorted(segments, key=lambda segment: segment.first))
 
 
+@lru_cache(maxsize=1 << 14)  # an id is looked for before it is added
 def hash_of(name: str) -> int:
     """64 bits that are the same in every process."""
-    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")

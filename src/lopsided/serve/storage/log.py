@@ -6,21 +6,32 @@ power. One connection writes; readers have connections of their own and see what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import apsw
-import numpy as np
 
-from lopsided.serve.entries import Entry, Events, entry_and_number, packed, place_of, unpacked
+from lopsided.serve.entries import (
+    Entry,
+    Events,
+    Expired,
+    Labels,
+    Parked,
+    entry_and_number,
+    ids_in,
+    packed,
+    place_of,
+    unpacked,
+)
 from lopsided.serve.storage.disk import Disk
-from lopsided.serve.storage.ids import Segment
 
-FORMAT = 1
-_EVENTS, _OTHERS = 1, 0
+FORMAT = 2
+_OTHERS, _EVENTS, _FATES = 0, 1, 2  # kinds of entries: labels and the like are forgotten with their events
+_REPLIES_AT_ONCE = 500
+_MOST_KEPT = 4 << 20  # bytes of entries that a reader keeps at hand
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -29,8 +40,17 @@ CREATE TABLE IF NOT EXISTS labels (place INTEGER PRIMARY KEY, sign INTEGER, sequ
 CREATE TABLE IF NOT EXISTS parked (id TEXT PRIMARY KEY, sign INTEGER, time REAL, received REAL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS alerts (place INTEGER PRIMARY KEY, day INTEGER, flags INTEGER);
 CREATE INDEX IF NOT EXISTS alerts_by_day ON alerts (day, place);
-CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, level INTEGER, hashes BLOB, places BLOB);
-CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BLOB, sequence INTEGER) WITHOUT ROWID;
+"""
+_INDICES = """
+CREATE INDEX IF NOT EXISTS replies_by_age ON replies (received);
+CREATE INDEX IF NOT EXISTS replies_by_entry ON replies (sequence);
+"""
+# From the first format: ids are in files, which are made from the log; replies go with their entries.
+_FROM_FORMAT_1 = """
+DROP TABLE IF EXISTS ids;
+ALTER TABLE replies ADD COLUMN sequence INTEGER;
+UPDATE facts SET value = 2 WHERE name = 'format';
 """
 
 
@@ -48,24 +68,29 @@ class Group:
     # Sign, time, received by id; None for a label that waits no longer. The last word counts.
     parked: dict[str, tuple[int, float, float] | None] = field(default_factory=dict)
     alerts: list[tuple[int, int, int]] = field(default_factory=list)  # place, day, flags
-    segments: list[Segment] = field(default_factory=list)
-    outdated: list[int] = field(default_factory=list)  # numbers of segments
-    replies: list[tuple[str, float, bytes]] = field(default_factory=list)  # key, received, body
+    replies: list[tuple[str, float, bytes, int]] = field(default_factory=list)  # key, received, body, sequence
     facts: dict[str, int] = field(default_factory=dict)
-    forget: int = 0  # events in entries before this one
+    forget: tuple[int, int] | None = None  # events and labels in these entries, first and last
+    replies_before: float | None = None  # which are forgotten
 
     @property
     def is_something(self) -> bool:
         """Whether there is anything to write."""
-        return bool(self.entries or self.segments or self.outdated or self.parked or self.replies or self.forget)
+        return bool(self.entries or self.parked or self.replies or self.forget or self.replies_before)
 
     def take_in(self, later: Group) -> None:
         """One group of two that follow each other."""
-        for name in ("entries", "labels", "alerts", "segments", "outdated", "replies"):
+        for name in ("entries", "labels", "alerts", "replies"):
             getattr(self, name).extend(getattr(later, name))
         self.parked.update(later.parked)
         self.facts.update(later.facts)
-        self.forget = max(self.forget, later.forget)
+        self.replies_before = later.replies_before or self.replies_before
+        if later.forget is not None:
+            self.forget_too(later.forget)
+
+    def forget_too(self, entries: tuple[int, int]) -> None:
+        """More entries to be forgotten, behind those before."""
+        self.forget = entries if self.forget is None else (self.forget[0], entries[1])
 
 
 def _connect(path: Path, disk: Disk, flags: int) -> apsw.Connection:
@@ -83,7 +108,7 @@ class LogWriter:
                 self._prepare()
             except (apsw.Error, OSError) as error:
                 raise StorageError(f"The log {path.name} must be readable and writable. Got: {error}.") from None
-            found = self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get
+            found = self._format
             if found != FORMAT:
                 raise StorageError(
                     f"The log {path.name} must have format {FORMAT}. Got format {found}: a newer lopsided wrote it."
@@ -95,27 +120,32 @@ class LogWriter:
         sql.execute("PRAGMA auto_vacuum=INCREMENTAL")  # before the first page is written, or it would have no effect
         sql.execute("PRAGMA journal_mode=WAL")
         sql.execute("PRAGMA synchronous=FULL")
-        sql.execute("PRAGMA wal_autocheckpoint=4000")
+        sql.execute("PRAGMA wal_autocheckpoint=1000")  # often: each stops the writer for a few milliseconds
         with sql:
             sql.execute(_TABLES)
             sql.execute("INSERT OR IGNORE INTO facts VALUES ('format', ?)", (FORMAT,))
+            if self._format == 1:
+                sql.execute(_FROM_FORMAT_1)
+            if self._format == FORMAT:
+                sql.execute(_INDICES)
             # By which snapshots of this log are told from those of another one.
             sql.execute("INSERT OR IGNORE INTO facts VALUES ('identity', lower(hex(randomblob(8))))")
+
+    @property
+    def _format(self) -> int:
+        return int(self._sql.execute("SELECT value FROM facts WHERE name = 'format'").get)
 
     def append(self, group: Group) -> None:
         """Write a group, all of it or nothing."""
         entries = [(at, _kind(entry), group.received, _count(entry), packed(entry)) for at, entry in group.entries]
         parked = [(name, *label) for name, label in group.parked.items() if label is not None]
-        segments = [(s.number, s.level, s.hashes.tobytes(), s.places.tobytes()) for s in group.segments]
         written: tuple[tuple[str, list[Any]], ...] = (
             ("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", entries),
             ("INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?)", group.labels),
             ("INSERT OR REPLACE INTO parked VALUES (?, ?, ?, ?)", parked),
             ("DELETE FROM parked WHERE id = ?", [(name,) for name, label in group.parked.items() if label is None]),
             ("INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)", group.alerts),
-            ("DELETE FROM ids WHERE number = ?", [(number,) for number in group.outdated]),
-            ("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", segments),
-            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?)", group.replies),
+            ("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?)", group.replies),
             ("INSERT OR REPLACE INTO facts VALUES (?, ?)", list(group.facts.items())),
         )
         try:
@@ -123,19 +153,29 @@ class LogWriter:
                 for statement, rows in written:
                     if rows:
                         self._sql.executemany(statement, rows)
-                if group.forget:
-                    self._forget(group.forget, group.received)
+                if group.forget is not None:
+                    self._forget(*group.forget)
+                if group.replies_before is not None:
+                    self._forget_replies(group.replies_before)
         except (apsw.Error, OSError) as error:
             raise StorageError(f"The log must be writable. Got: {error}.") from None
 
-    def _forget(self, before: int, now: float) -> None:
-        """Give up events in entries before a sequence, with their labels and alerts, and replies of last week."""
-        sql, place = self._sql, place_of(before, 0)
-        sql.execute("DELETE FROM entries WHERE sequence < ? AND kind = ?", (before, _EVENTS))
-        sql.execute("DELETE FROM labels WHERE place < ?", (place,))
-        sql.execute("DELETE FROM alerts WHERE place < ?", (place,))
-        sql.execute("DELETE FROM replies WHERE received < ?", (now - 7 * 86400.0,))
-        sql.execute("PRAGMA incremental_vacuum(2000)").fetchall()  # one page a step: to the end
+    def _forget(self, first: int, last: int) -> None:
+        """Give up events and labels of some entries, with what is looked up because of them, and old replies."""
+        sql, places = self._sql, (place_of(first, 0), place_of(last + 1, 0) - 1)
+        sql.execute("DELETE FROM entries WHERE sequence BETWEEN ? AND ? AND kind IN (1, 2)", (first, last))
+        sql.execute("DELETE FROM labels WHERE place BETWEEN ? AND ?", places)
+        sql.execute("DELETE FROM alerts WHERE place BETWEEN ? AND ?", places)
+        sql.execute("DELETE FROM replies WHERE sequence <= ?", (last,))
+        # What comes will use the room; a file of which a quarter is free gives some back.
+        if 4 * sql.execute("PRAGMA freelist_count").get > sql.execute("PRAGMA page_count").get:
+            sql.execute("PRAGMA incremental_vacuum(500)").fetchall()  # one page a step: to the end
+
+    def _forget_replies(self, before: float) -> None:
+        self._sql.execute(
+            "DELETE FROM replies WHERE key IN (SELECT key FROM replies WHERE received < ? LIMIT ?)",
+            (before, _REPLIES_AT_ONCE),
+        )
 
     def close(self) -> None:
         """Write what is in the journal into the file, and let go."""
@@ -144,7 +184,9 @@ class LogWriter:
 
 
 def _kind(entry: Entry) -> int:
-    return _EVENTS if isinstance(entry, Events) else _OTHERS
+    if isinstance(entry, Events):
+        return _EVENTS
+    return _FATES if isinstance(entry, Labels | Parked | Expired) else _OTHERS
 
 
 def _count(entry: Entry) -> int:
@@ -157,7 +199,8 @@ class LogReader:
     def __init__(self, path: Path, disk: Disk) -> None:
         self._sql = _connect(path, disk, apsw.SQLITE_OPEN_READONLY)
         self._sql.set_busy_timeout(5000)
-        self._kept: dict[int, Events] = {}
+        self._kept: dict[int, tuple[Events, int]] = {}  # with its bytes
+        self._kept_bytes = 0
 
     def close(self) -> None:
         """Let go."""
@@ -182,15 +225,17 @@ class LogReader:
 
     def events_at(self, sequence: int) -> Events | None:
         """An entry of events; None if it has been forgotten. The latest are kept at hand."""
-        entry = self._kept.get(sequence)
-        if entry is None:
-            body = self._sql.execute("SELECT body FROM entries WHERE sequence = ?", (sequence,)).get
-            found = None if body is None else unpacked(body)
-            if not isinstance(found, Events):
-                return None
-            entry = self._kept[sequence] = found
-            if len(self._kept) > 64:
-                del self._kept[next(iter(self._kept))]
+        kept = self._kept.get(sequence)
+        if kept is not None:
+            return kept[0]
+        body = self._sql.execute("SELECT body FROM entries WHERE sequence = ?", (sequence,)).get
+        entry = None if body is None else unpacked(body)
+        if not isinstance(entry, Events):
+            return None
+        self._kept[sequence] = entry, len(body)
+        self._kept_bytes += len(body)
+        while (self._kept_bytes > _MOST_KEPT and len(self._kept) > 1) or len(self._kept) > 64:
+            self._kept_bytes -= self._kept.pop(next(iter(self._kept)))[1]
         return entry
 
     def event_at(self, place: int) -> tuple[Events, int] | None:
@@ -220,6 +265,15 @@ class LogReader:
         rows: Any = self._sql.execute(
             "SELECT sequence, n FROM entries WHERE sequence BETWEEN ? AND ? AND kind = ? ORDER BY sequence",
             (first, last, _EVENTS),
+        )
+        return list(rows)
+
+    def event_sizes(self, first: int, last: int, limit: int) -> list[tuple[int, int, int]]:
+        """The same with their bytes, at most so many."""
+        rows: Any = self._sql.execute(
+            "SELECT sequence, n, length(body) FROM entries WHERE sequence BETWEEN ? AND ? AND kind = ? "
+            "ORDER BY sequence LIMIT ?",
+            (first, last, _EVENTS, limit),
         )
         return list(rows)
 
@@ -271,6 +325,10 @@ class LogReader:
         )
         return list(rows)
 
+    def has_replies_before(self, moment: float) -> bool:
+        """Whether there are answers so old."""
+        return self._sql.execute("SELECT 1 FROM replies WHERE received < ? LIMIT 1", (moment,)).get is not None
+
     def reply(self, key: str) -> bytes | None:
         """What was answered to a request with this key."""
         return self._sql.execute("SELECT body FROM replies WHERE key = ?", (key,)).get
@@ -279,16 +337,20 @@ class LogReader:
         """Something that is said once."""
         return self._sql.execute("SELECT value FROM facts WHERE name = ?", (name,)).get
 
-    def segments(self) -> list[Segment]:
-        """All segments of the index of ids."""
-        return [
-            Segment(number, level, np.frombuffer(hashes, dtype=np.uint64), np.frombuffer(places, dtype=np.int64))
-            for number, level, hashes, places in self._sql.execute("SELECT * FROM ids ORDER BY number")
-        ]
+    @property
+    def size(self) -> int:
+        """Bytes in use, without pages that are free for what comes."""
+        pages, free, size = (
+            int(self._sql.execute(f"PRAGMA {name}").get) for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
 
-    def ids_after(self, sequence: int) -> Iterator[tuple[Sequence[str], list[int]]]:
-        """Ids and places of events behind an entry, which no segment knows yet."""
-        for found, _ in self.event_entries(sequence + 1, 1 << 62):
-            entry = self.events_at(found)
-            if entry is not None:
-                yield entry.ids, [place_of(found, number) for number in range(len(entry.ids))]
+    def ids_between(self, first: int, last: int) -> Iterator[tuple[list[str], list[int]]]:
+        """Ids and places of the events in a stretch of entries, entry by entry."""
+        rows: Any = self._sql.execute(
+            "SELECT sequence, body FROM entries WHERE sequence BETWEEN ? AND ? AND kind = ? ORDER BY sequence",
+            (first, last, _EVENTS),
+        )
+        for sequence, body in rows:
+            ids = ids_in(body)
+            yield ids, [place_of(sequence, number) for number in range(len(ids))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Callable
 from datetime import date
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from lopsided.serve.web.prometheus import exposition
 from lopsided.serve.web.responses import NotFoundError, house_of, json_response, model_of, problem
 
 _MOST_DAYS = 60
+_BETWEEN_STATES = 1.0  # seconds
 _Found = TypeVar("_Found")
 
 
@@ -112,9 +114,16 @@ async def stream(request: Request) -> Response:
 
 async def _states(request: Request, model: RunningModel) -> AsyncIterator[bytes]:
     while not await request.is_disconnected() and not request.app.state.is_closing:
-        found = await _looked(model, looking.state_of)
-        yield b"event: state\ndata: " + msgspec.json.encode(found) + b"\n\n"
-        await asyncio.sleep(1.0)
+        yield b"event: state\ndata: " + await _looked(model, _shown) + b"\n\n"
+        await asyncio.sleep(_BETWEEN_STATES)
+
+
+def _shown(model: RunningModel) -> bytes:
+    """The state as JSON, worked out once for all who watch."""
+    now = time.monotonic()
+    if model.shown is None or now - model.shown[0] > 0.9 * _BETWEEN_STATES:
+        model.shown = now, msgspec.json.encode(looking.state_of(model))
+    return model.shown[1]
 
 
 def _limit(request: Request) -> int:
@@ -129,6 +138,7 @@ async def _looked(model: RunningModel, look: Callable[[RunningModel], _Found]) -
 
     def alone() -> Any:
         with model.asking:
+            model.check_open()
             return look(model)
 
     return await asyncio.to_thread(alone)

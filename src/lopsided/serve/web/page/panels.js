@@ -28,6 +28,8 @@ export function showNumbers(state) {
   byId("share-known").value = measures.share_known ?? 0;
   for (const name of ["events_per_second", "labels_per_second"]) fill(name, words.rate(pace[name]));
   for (const name of ["answer_median", "answer_p99", "write"]) fill(name, words.duration(pace[name]));
+  fill("removed", words.count(state.storage.removed));
+  fill("storage", words.bytes(state.storage.bytes) + (state.storage.limit === null ? "" : ` of ${words.bytes(state.storage.limit)}`));
   fill("positive", String(state.positive));
   fill("negative", String(state.negative));
   byId("clock").textContent = words.clock(state.clock);

@@ -13,6 +13,12 @@ export function duration(seconds) {
   return `${Math.abs(amount) >= 100 ? Math.round(amount) : Number(amount.toPrecision(2))} ${unit}`;
 }
 
+export function bytes(n) {
+  if (n == null) return "–";
+  const [size, unit] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"]].find(([size]) => n >= size) ?? [1e3, "kB"];
+  return `${n / size >= 100 ? Math.round(n / size) : Number((n / size).toPrecision(2))} ${unit}`;
+}
+
 const dated = (options) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...options });
 const CLOCK = dated({ weekday: "short", day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 const DAY = dated({ weekday: "short", day: "numeric", month: "short" });
