@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from lopsided.constraints import ParameterError
-from lopsided.estimators.base.answering import Answering
+from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.state.files import load
 from lopsided.version import __version__
 
@@ -71,7 +71,7 @@ def save_model(
     pip_requirements : what to install for serving; None: this version of lopsided; MLflow adds itself
     metadata : of your own, for the file MLmodel.
     """
-    if not isinstance(model, Answering):
+    if not isinstance(model, Classifier):
         raise ParameterError(f"The model to save for MLflow must be a learner of lopsided. Got {model!r}.")
     mlflow_model = Model() if mlflow_model is None else mlflow_model
     if signature is None and input_example is not None:

@@ -12,14 +12,12 @@ import pandas as pd
 from river import base
 from sklearn.base import clone
 
+from lopsided.adapters.recent_answers import RecentAnswers
 from lopsided.adapters.river.rows import NumberRows, TableRows
 from lopsided.constraints import Constraint, anything, check_parameters, whole
 from lopsided.estimators import registry
 
 FIRST_ROWS = 256  # rows during which a new name gets a column as if it had been there from the start
-_GROWN = 16  # thresholds and probabilities are found anew when there is a 16th more rows than at the last time,
-_LONGEST = 2048  # or so many
-_STEEPEST_LOGIT = 20.0  # beyond, it grows like a logarithm, so that no probability is 0 or 1
 
 
 class RiverClassifier(base.MiniBatchClassifier):
@@ -88,7 +86,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         self._model: Any = None  # the learner as it stands
         self._rows: Any = None
         self._first: list[tuple[dict[Any, Any], Any, float]] | None = []  # the first rows, while they are kept
-        self._found: dict[str, tuple[int, Any]] = {}  # threshold and curve, and how many rows there were
+        self._answers = RecentAnswers()
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -152,7 +150,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         if rows is not None:
             model = self._begun(rows, kept)
             self._model, self._rows = model, rows
-            self._found.clear()
+            self._answers.forget()
         elif isinstance(self._rows, NumberRows):
             with self._rows.unchanged_on_error():
                 self._rows.note(x)
@@ -214,28 +212,31 @@ class RiverClassifier(base.MiniBatchClassifier):
         """The rare label where the score is above the learner's threshold, else the other one."""
         if self._model is None:
             return self._labels[0]
-        return self._labels[self._score(x) > self._threshold]
+        return self._labels[self._score(x) > self._answers.threshold(self._model)]
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of each label; a half each before anything was learned."""
         common, rare = self._labels
-        chance = 0.5 if self._model is None else _chance(self._score(x), *self._curve)
+        chance = 0.5 if self._model is None else self._answers.probability(self._model, self._score(x))
         return {common: 1.0 - chance, rare: chance}
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """The learner's score, by which rows are ranked, less its threshold: larger means more likely rare."""
-        return 0.0 if self._model is None else self._score(x) - self._threshold
+        return 0.0 if self._model is None else self._score(x) - self._answers.threshold(self._model)
 
     def predict_many(self, X: pd.DataFrame) -> pd.Series:
         """`predict_one` of every row."""
-        above = self._scores(X) > (0.0 if self._model is None else self._threshold)
+        above = self._scores(X) > (0.0 if self._model is None else self._answers.threshold(self._model))
         return pd.Series([self._labels[is_above] for is_above in above.tolist()], index=X.index)
 
     def predict_proba_many(self, X: pd.DataFrame) -> pd.DataFrame:
         """`predict_proba_one` of every row."""
         common, rare = self._labels
-        curve = (1.0, 0.0) if self._model is None else self._curve
-        chances = np.array([_chance(score, *curve) for score in self._scores(X).tolist()])
+        if self._model is None:
+            chances = np.full(len(X), 0.5)
+        else:
+            find = self._answers.probability
+            chances = np.array([find(self._model, score) for score in self._scores(X).tolist()])
         return pd.DataFrame({common: 1.0 - chances, rare: chances}, index=X.index)
 
     def _score(self, x: dict[Any, Any]) -> float:
@@ -257,29 +258,3 @@ class RiverClassifier(base.MiniBatchClassifier):
             return (False, True) if self.classes is None else tuple(self.classes)
         labels = self._model.labels_
         return labels.negative, labels.positive
-
-    @property
-    def _threshold(self) -> float:
-        return self._lately("threshold_")
-
-    @property
-    def _curve(self) -> tuple[float, float]:
-        return self._lately("calibration_")
-
-    def _lately(self, name: str) -> Any:
-        """What a learner knows of its scores, found anew if there are enough rows more than at the last time."""
-        n_rows = self._model.n_seen_
-        at, value = self._found.get(name, (-1, None))
-        if at < 0 or n_rows - at > min(at // _GROWN, _LONGEST):
-            value = getattr(self._model, name)
-            self._found[name] = n_rows, value
-        return value
-
-
-def _chance(score: float, slope: float, offset: float) -> float:
-    """The probability that a learner gives to a raw score by its curve, as `predict_proba` does."""
-    logit = slope * score + offset
-    beyond = abs(logit) - _STEEPEST_LOGIT
-    if beyond > 0.0:
-        logit = math.copysign(_STEEPEST_LOGIT + 0.02 * math.log1p(beyond), logit)
-    return 1.0 / (1.0 + math.exp(-logit))
