@@ -77,12 +77,10 @@ def test_a_name_that_comes_early_counts_as_if_it_had_been_absent_from_the_start(
     for x, label in zip(early, y, strict=True):
         model.learn_one(x, label)
     columns = [f"f{k}" for k in range(7)]
-    # 3 columns, then 3 x 1.5 = 5, then 5 x 1.5 = 8, and the spare ones: those that no name has stay as they are.
-    width = model.learner_.n_features_in_
-    assert width == 8 + 2 and list(model.feature_columns_) == columns
+    assert model.learner_.n_features_in_ == 7 + 2 and list(model.feature_columns_) == columns
     absent = np.nan if learner.takes_missing else 0.0
-    own = clone(learner).partial_fit(filled(early, [*columns, "a", "b", "c"], absent), y)
-    X = filled(rows, [*columns, "a", "b", "c"], absent)
+    own = clone(learner).partial_fit(filled(early, [*columns, "spare", "too"], absent), y)
+    X = filled(rows, [*columns, "spare", "too"], absent)
     np.testing.assert_array_equal([model.score_one(row) for row in rows], own.decision_function(X))
 
 
@@ -119,7 +117,7 @@ def test_without_spare_columns_a_late_name_is_left_out():
 
 def test_the_number_of_columns_is_bounded_however_many_names_there_are():
     rng = np.random.default_rng(0)
-    model = RiverKOIL(budget=10, max_features=16, random_state=0)
+    model = RiverKOIL(budget=10, max_features=16, spare=4, random_state=0)
     with pytest.warns(SharedColumnWarning):
         for t in range(400):
             model.learn_one({f"word{k}": 1.0 for k in rng.integers(10_000, size=5)}, t % 5 == 0)
@@ -144,7 +142,7 @@ def test_none_and_nan_are_as_if_the_name_were_not_there(learner):
 @pytest.mark.parametrize("n_rows", [20, FIRST_ROWS + 20])
 def test_words_are_refused_with_what_to_do_and_change_nothing(n_rows):
     _, rows, y = stream(n_rows, 3)
-    model = RiverKOIL(budget=10, random_state=0)
+    model = RiverKOIL(budget=10, spare=1, random_state=0)
     for x, label in zip(rows, y, strict=True):
         model.learn_one(x, label)
     before = pickle.dumps(model)
@@ -181,7 +179,7 @@ def test_batches_and_rows_are_the_same_model():
     frame.loc[8::5, "f2"] = np.nan
     frame["late"] = np.where(np.arange(500) > 300, 1.0, np.nan)
     dictionaries = [{name: x for name, x in row.items() if x == x} for row in frame.to_dict("records")]
-    many, one = (RiverFourierRanker(n_components=8, warm_up=40, random_state=0) for _ in range(2))
+    many, one = (RiverFourierRanker(n_components=8, warm_up=40, random_state=0, spare=1) for _ in range(2))
     for start in range(0, 300, 60):
         many.learn_many(frame[start : start + 60].drop(columns="late"), pd.Series(y[start : start + 60]))
     many.learn_many(frame[300:], pd.Series(y[300:]))
@@ -252,7 +250,7 @@ def test_the_ready_classes_have_the_parameters_of_their_learners_and_describe_al
     with pytest.raises(TypeError, match="unexpected keyword argument 'bugdet'"):
         RiverKOIL(bugdet=3)
     with pytest.raises(ValueError, match="'max_features' parameter of RiverKOIL must be more than 'spare', 4"):
-        RiverKOIL(max_features=4)
+        RiverKOIL(max_features=4, spare=4)
     with pytest.raises(ValueError, match="'spare' parameter of RiverKOIL must be"):
         RiverKOIL(spare=-1)
     with pytest.raises(ValueError, match="'budget' parameter of KOIL must be"):

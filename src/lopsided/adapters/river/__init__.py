@@ -8,7 +8,7 @@ River's pipelines, ensembles and evaluation.
 >>> from lopsided.adapters.river import AUROC, RiverKOIL
 >>> model = preprocessing.StandardScaler() | RiverKOIL(gamma="auto", random_state=0)
 >>> evaluate.progressive_val_score(datasets.Phishing(), model, AUROC())
-AUROC: 95.45%
+AUROC: 95.32%
 """
 
 from __future__ import annotations

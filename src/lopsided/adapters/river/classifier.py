@@ -13,7 +13,7 @@ from river import base
 from sklearn.base import clone
 
 from lopsided.adapters.recent_answers import RecentAnswers
-from lopsided.adapters.river.rows import NumberRows, TableRows
+from lopsided.adapters.river.rows import NumberRows, TableRows, in_order
 from lopsided.constraints import Constraint, anything, check_parameters, whole
 from lopsided.estimators import registry
 
@@ -28,23 +28,25 @@ class RiverClassifier(base.MiniBatchClassifier):
 
     Names of features: each gets a column. A name that a row does not have, or that is None or NaN there, is 0 in the
     row, or missing if the learner takes missing values (RareEventClassifier, BoostedSample). The first 256 rows are
-    kept: when one of them brings a new name, the learner begins again with more columns and learns those rows again,
-    so that the name counts as if it had been there, absent, from the start. After that a new name takes one of the
-    `spare` columns; when all are taken, names share them by a hash and their values add up, and a
-    `SharedColumnWarning` says so once.
+    kept: when one of them brings new names, the learner begins again with more columns and learns those rows again, so
+    that the names count as if they had been there, absent, from the start. After that the number of columns is fixed.
+    A new name then takes a `spare` column; when all are taken, names share them by a hash and their values add up.
+    Without spare columns it is left out. A `SharedColumnWarning` says so once.
 
     Cost of a row: that of the learner at as many columns, plus about 1 us at 20 features
-    (`benchmarks/river_adapter.py`). A new name among the first 256 rows costs at most 255 rows learned once more.
-    Threshold and probabilities are found anew when they are asked for and there are a 16th more rows than at the last
-    time, 2,048 at most: finding them for every row would cost more than learning it.
+    (`benchmarks/river_adapter.py`). New names among the first 256 rows cost at most that each of these rows is learned
+    128 times on average, if every one brings some. Threshold and probabilities are found anew when they are asked for
+    and there are a 16th more rows than at the last time, 2,048 at most: finding them for every row would cost more
+    than learning it.
 
     Parameters
     ----------
     learner : learner
         Any online learner of lopsided; it is copied, and the copy learns.
-    spare : int >= 0, default=4
-        Columns left free for names that come after the first 256 rows. With 0 such names are left out, and a stream
-        whose names stay the same gives the learner's own scores to the last bit.
+    spare : int >= 0, default=0
+        Columns left free for names that come after the first 256 rows. A column that is always empty is not for
+        nothing: some learners, such as FourierRanker and KOIL with gamma="auto", take wider kernels for more columns.
+        With 0 a stream whose names stay the same gives the learner's own scores to the last bit.
     max_features : int >= 1, default=1024
         The most columns, spare ones included.
     classes : tuple of two labels or None, default=None
@@ -58,8 +60,8 @@ class RiverClassifier(base.MiniBatchClassifier):
     >>> model.learn_one({"amount": 3.0, "foreign": 1}, True)
     >>> model.predict_one({"amount": 2.9, "foreign": 1})
     True
-    >>> model.learner_.n_features_in_
-    6
+    >>> model.learner_.n_features_in_, model.feature_columns_
+    (2, {'amount': 0, 'foreign': 1})
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -68,7 +70,7 @@ class RiverClassifier(base.MiniBatchClassifier):
         "classes": anything(),
     }
 
-    def __init__(self, learner: Any, spare: int = 4, max_features: int = 1024, classes: Any = None) -> None:
+    def __init__(self, learner: Any, spare: int = 0, max_features: int = 1024, classes: Any = None) -> None:
         self.learner = learner
         self.spare = spare
         self.max_features = max_features
@@ -169,7 +171,7 @@ class RiverClassifier(base.MiniBatchClassifier):
             if entry is not None and entry.takes_tables:
                 return TableRows()
             absent = math.nan if given.takes_missing else 0.0
-            return NumberRows(type(self).__name__, x, spare=self.spare, most=self.max_features, absent=absent)
+            return NumberRows(type(self).__name__, in_order(x), spare=self.spare, most=self.max_features, absent=absent)
         if isinstance(self._rows, NumberRows):
             self._rows.row(x)  # which refuses what is no number
             return self._rows.wider(x, self.max_features)

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-_GROWTH = 1.5
 
 
 class SharedColumnWarning(UserWarning):
@@ -39,23 +38,18 @@ class NumberRows:
     ) -> None:
         known = in_order(names)[: max(most - spare, 1)]
         self.owner, self.spare, self.absent = owner, spare, absent
-        self.n_own = max(len(known), min(room, most - spare), 1)
+        self.n_own = max(len(known), 1)
         self.width = self.n_own + spare
         self.columns = {name: column for column, name in enumerate(known)}
         self._is_settled = False  # all columns are taken, and somebody has been told so
         self._make_ready()
 
     def wider(self, names: Iterable[Any], most: int) -> Self | None:
-        """Rows with columns for these names too; None if they have room already, or can have no more."""
-        all_names = [*self.columns, *in_order(set(names) - self.columns.keys())]
-        n_own = min(len(all_names), most - self.spare)
-        if n_own <= self.n_own:
+        """Rows with columns for these names too; None if there are none, or there can be no more columns."""
+        known = [*self.columns, *in_order(set(names) - self.columns.keys())]
+        if min(len(known), most - self.spare) <= self.n_own:
             return None
-        room = math.ceil(_GROWTH * self.n_own)
-        made = type(self)(self.owner, (), spare=self.spare, most=most, room=max(n_own, room), absent=self.absent)
-        made.columns = {name: column for column, name in enumerate(all_names[: made.n_own])}
-        made._make_ready()
-        return made
+        return type(self)(self.owner, known, spare=self.spare, most=most, absent=self.absent)
 
     def _make_ready(self) -> None:
         """What a row with exactly the known names needs: names to values to bytes, all in C."""
