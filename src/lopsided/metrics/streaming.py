@@ -35,6 +35,7 @@ from lopsided.core.measures.ranking import (
     observe_many,
     precision_recall_area,
     ranked_rightly,
+    take_back,
     tied_pairs,
 )
 from lopsided.core.measures.score_keys import CENTRED, LOG_LINEAR, SIGMOID
@@ -56,21 +57,24 @@ class StreamingMetric:
 
     def update(self, y: Any, score: float) -> None:
         """One more example: its label and the score it had."""
+        label, value = self._checked(y, score, "update")
+        self._labels.append(label)
+        self._scores.append(value)
+        if len(self._scores) >= _AT_ONCE:
+            self._count_waiting()
+
+    def _checked(self, y: Any, score: float, caller: str) -> tuple[float, float]:
         try:
             value = float(score)
         except (TypeError, ValueError, OverflowError):
             value = math.nan
         if value != value:
-            raise ValueError(f"The score of {type(self).__name__}.update must be a number. Got {score!r}.")
+            raise ValueError(f"The score of {type(self).__name__}.{caller} must be a number. Got {score!r}.")
         if y == 1:
-            self._labels.append(1.0)
-        elif y == 0 or y == -1:
-            self._labels.append(-1.0)
-        else:
-            raise ValueError(f"The label y of {type(self).__name__}.update must be 0, 1, -1 or boolean. Got {y!r}.")
-        self._scores.append(value)
-        if len(self._scores) >= _AT_ONCE:
-            self._count_waiting()
+            return 1.0, value
+        if y == 0 or y == -1:
+            return -1.0, value
+        raise ValueError(f"The label y of {type(self).__name__}.{caller} must be 0, 1, -1 or boolean. Got {y!r}.")
 
     def update_many(self, y: ArrayLike, scores: ArrayLike) -> None:
         """Many examples, in order."""
@@ -113,6 +117,18 @@ class _BinnedArea(StreamingMetric):
 
     def _count(self, labels: Floats, scores: Floats) -> None:
         observe_many(self._ranking, self._plan, labels, scores)
+
+    def revert(self, y: Any, score: float) -> None:
+        """Take back one example that was counted, as if it had never come; not possible if examples fade."""
+        label, value = self._checked(y, score, "revert")
+        if self.fade < 1.0:
+            raise ValueError(f"The 'fade' of a {type(self).__name__} to revert must be 1.0. Got {self.fade!r}.")
+        self._count_waiting()
+        if not take_back(self._ranking, self._plan, label, value):
+            raise ValueError(
+                f"What {type(self).__name__}.revert takes back must have been counted before. "
+                f"Got the label {y!r} with the score {score!r}."
+            )
 
     @property
     def is_exact(self) -> bool:

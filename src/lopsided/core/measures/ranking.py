@@ -95,6 +95,19 @@ def observe_many(ranking: Ranking, plan: RankingPlan, labels: Floats, scores: Fl
 
 
 @compiled
+def take_back(ranking: Ranking, plan: RankingPlan, y: float, score: float) -> bool:
+    """Undo `observe` of an example that weighs 1; False, and nothing is changed, if there is none like it."""
+    own = 0 if y > 0.0 else 1
+    if plan.key == CENTRED and ranking.tally[SETTLED] == 0:
+        return _let_go(ranking, own, y, score)
+    key = _key(ranking, plan, score)
+    if not ranking.bins[_WEIGHTS + own, key] >= 1.0:
+        return False
+    _put_into_bin(ranking, key, own, -1.0)  # an example makes no pair with itself, so this is its counterpart
+    return True
+
+
+@compiled
 def _key(ranking: Ranking, plan: RankingPlan, score: float) -> int:
     if plan.key == SIGMOID:
         return sigmoid_key(score, plan.n_bins)
@@ -136,13 +149,7 @@ def _add_to_tree(tree: Floats, key: int, weight: float) -> None:
 def _keep(ranking: Ranking, own: int, y: float, score: float, weight: float) -> None:
     """Insert a score among those kept, and count the pairs that it makes."""
     kept, n = ranking.kept, ranking.tally[KEPT]
-    won = 0.0
-    for i in range(n):
-        if kept[_SIGN, i] != y:
-            if kept[_SCORE, i] == score:
-                won += 0.5 * kept[_WEIGHT, i]
-            elif (kept[_SCORE, i] < score) == (own == 0):
-                won += kept[_WEIGHT, i]
+    won = _pairs_among_kept(ranking, own, y, score)
     place = n
     while place > 0 and kept[_SCORE, place - 1] > score:
         for part in range(3):
@@ -152,6 +159,38 @@ def _keep(ranking: Ranking, own: int, y: float, score: float, weight: float) -> 
     ranking.levels[U] += weight * won
     ranking.levels[TOTAL + own] += weight
     ranking.tally[KEPT] = n + 1
+
+
+@compiled
+def _pairs_among_kept(ranking: Ranking, own: int, y: float, score: float) -> float:
+    """The weight of the kept examples of the other class with which this one makes a rightly ranked pair."""
+    kept, won = ranking.kept, 0.0
+    for i in range(ranking.tally[KEPT]):
+        if kept[_SIGN, i] != y:
+            if kept[_SCORE, i] == score:
+                won += 0.5 * kept[_WEIGHT, i]
+            elif (kept[_SCORE, i] < score) == (own == 0):
+                won += kept[_WEIGHT, i]
+    return won
+
+
+@compiled
+def _let_go(ranking: Ranking, own: int, y: float, score: float) -> bool:
+    """Take a score from among those kept, with the pairs that it makes."""
+    kept, n = ranking.kept, ranking.tally[KEPT]
+    place = 0
+    while place < n and not (kept[_SCORE, place] == score and kept[_SIGN, place] == y):
+        place += 1
+    if place == n:
+        return False
+    won = _pairs_among_kept(ranking, own, y, score)
+    for i in range(place, n - 1):
+        for part in range(3):
+            kept[part, i] = kept[part, i + 1]
+    ranking.levels[U] -= won
+    ranking.levels[TOTAL + own] -= 1.0
+    ranking.tally[KEPT] = n - 1
+    return True
 
 
 @compiled
