@@ -19,6 +19,7 @@ _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
 _BEYOND_A_FLOAT = np.uint64(64 - 53)
+_MINUS, _ZERO, _DIGIT, _ONE_DIGIT = np.uint64(ord("-")), np.uint64(ord("0")), np.uint64(4), np.uint64(15)
 
 Codes = npt.NDArray[np.uint64]
 
@@ -59,6 +60,24 @@ def hash_keys(text: Bytes, ends: ShortIntegers, salt: int, codes: Codes) -> None
         code = start
         for q in range(ends[t], ends[t + 1]):
             code = (code ^ np.uint64(text[q])) * _PRIME
+        codes[t] = (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
+
+
+@compiled_as_written
+def hash_whole_numbers(numbers: Floats, salt: int, codes: Codes) -> None:
+    """The codes that `hash_keys` gives to whole numbers below 2^53 in size, written out in digits."""
+    start = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET
+    for t in range(codes.size):
+        rest, digits, n_digits, code = np.int64(abs(numbers[t])), np.uint64(0), 0, start
+        while n_digits == 0 or rest > 0:
+            digits = (digits << _DIGIT) | np.uint64(rest % 10)  # the last one goes in first, and comes out last
+            rest //= 10
+            n_digits += 1
+        if numbers[t] < 0.0:
+            code = (code ^ _MINUS) * _PRIME
+        for _ in range(n_digits):
+            code = (code ^ ((digits & _ONE_DIGIT) + _ZERO)) * _PRIME
+            digits >>= _DIGIT
         codes[t] = (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
 
 

@@ -98,25 +98,38 @@ def linear_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
     for t in range(start, stop):
-        y = labels[t]
-        model.tally[STEPS] += 1
-        model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
         value = product(rows, t, model.weights, plan.intercept)
         scores[t] = reported(model, plan, value)
-        if not abs(value) < LARGEST:
-            model.tally[VECTOR_DIVERGED] += 1
-            continue
-        rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
-        if plan.rule == F_OPTIMAL:
-            _count_call(model, plan, y, value)
-        pull = _pull(model, plan, y, y * value)
-        if pull != 0.0:
-            add_multiple(rows, t, importances[t] * rate * pull * y, model.weights, plan.intercept)
+        linear_step(model, plan, rows, t, labels[t], importances[t], value)
     return stop
 
 
 @compiled
-def _pull(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> float:
+def linear_step(
+    model: LinearModel, plan: LinearPlan, rows: Rows, t: int, y: float, importance: float, value: float
+) -> None:
+    """Learn from example t, whose f(x) is `value`."""
+    count_example(model, y)
+    if not abs(value) < LARGEST:
+        model.tally[VECTOR_DIVERGED] += 1
+        return
+    rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
+    if plan.rule == F_OPTIMAL:
+        _count_call(model, plan, y, value)
+    pull = pull_of(model, plan, y, y * value)
+    if pull != 0.0:
+        add_multiple(rows, t, importance * rate * pull * y, model.weights, plan.intercept)
+
+
+@compiled
+def count_example(model: LinearModel, y: float) -> None:
+    """One more example of this class."""
+    model.tally[STEPS] += 1
+    model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
+
+
+@compiled
+def pull_of(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> float:
     """How large a step the rule asks for, in units of the step size."""
     if plan.rule == PERCEPTRON:
         return 1.0 if margin <= 0.0 else 0.0
