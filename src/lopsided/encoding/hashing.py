@@ -19,6 +19,7 @@ _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
 _BEYOND_A_FLOAT = np.uint64(64 - 53)
+_LARGEST_WHOLE = 2.0**53
 _MINUS, _ZERO, _DIGIT, _ONE_DIGIT = np.uint64(ord("-")), np.uint64(ord("0")), np.uint64(4), np.uint64(15)
 
 Codes = npt.NDArray[np.uint64]
@@ -64,21 +65,36 @@ def hash_keys(text: Bytes, ends: ShortIntegers, salt: int, codes: Codes) -> None
 
 
 @compiled_as_written
-def hash_whole_numbers(numbers: Floats, salt: int, codes: Codes) -> None:
-    """The codes that `hash_keys` gives to whole numbers below 2^53 in size, written out in digits."""
-    start = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET
-    for t in range(codes.size):
-        rest, digits, n_digits, code = np.int64(abs(numbers[t])), np.uint64(0), 0, start
-        while n_digits == 0 or rest > 0:
-            digits = (digits << _DIGIT) | np.uint64(rest % 10)  # the last one goes in first, and comes out last
-            rest //= 10
-            n_digits += 1
-        if numbers[t] < 0.0:
-            code = (code ^ _MINUS) * _PRIME
-        for _ in range(n_digits):
-            code = (code ^ ((digits & _ONE_DIGIT) + _ZERO)) * _PRIME
-            digits >>= _DIGIT
-        codes[t] = (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
+def _code_of_whole(number: float, start: Bits) -> Bits:
+    """The code that `hash_keys` gives to a whole number, written out in digits."""
+    rest, digits, n_digits, code = np.int64(abs(number)), np.uint64(0), 0, start
+    while n_digits == 0 or rest > 0:
+        digits = (digits << _DIGIT) | np.uint64(rest % 10)  # the last one goes in first, and comes out last
+        rest //= 10
+        n_digits += 1
+    if number < 0.0:
+        code = (code ^ _MINUS) * _PRIME
+    for _ in range(n_digits):
+        code = (code ^ ((digits & _ONE_DIGIT) + _ZERO)) * _PRIME
+        digits >>= _DIGIT
+    return (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
+
+
+@compiled_as_written
+def code_behind(rows: Floats, key: int, salt: int, result: Floats) -> bool:
+    """Copy rows with the code of the number in column `key` at the end instead; False if one is not a whole number."""
+    start, last = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET, rows.shape[1] - 1
+    for t in range(rows.shape[0]):
+        row, written, number = rows[t], result[t], rows[t, key]
+        if not (abs(number) < _LARGEST_WHOLE and number == math.floor(number)):
+            return False
+        for j in range(key):
+            written[j] = row[j]
+        after, moved = row[key + 1 :], written[key:last]
+        for j in range(after.size):
+            moved[j] = after[j]
+        written[last] = _code_of_whole(number, start)
+    return True
 
 
 @compiled_as_written

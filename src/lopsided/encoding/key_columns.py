@@ -72,12 +72,8 @@ def key_codes(column: Any, salt: int, name: Any = "") -> Codes:
     """A code for each cell, the same for the same key and salt on every machine and in every process."""
     import pyarrow as pa
 
-    from lopsided.encoding.hashing import hash_keys, hash_whole_numbers
+    from lopsided.encoding.hashing import hash_keys
 
-    if isinstance(column, np.ndarray) and column.dtype == np.float64 and _are_whole(column):
-        codes = np.empty(column.size, dtype=np.uint64)
-        hash_whole_numbers(np.require(column, requirements=["C", "A", "W"]), salt, codes)
-        return codes
     texts = _texts(column, name)
     codes = np.empty(len(texts), dtype=np.uint64)
     if len(texts):
@@ -159,14 +155,9 @@ def _whole(array: Any) -> Any:
 
     values = array.to_numpy(zero_copy_only=False).astype(np.float64)
     there = ~np.isnan(values)
-    if not _are_whole(values[there]):
+    if not (np.abs(values[there]) < _LARGEST_WHOLE).all() or (values[there] != np.floor(values[there])).any():
         return array
     return pa.array(np.where(there, values, 0.0).astype(np.int64), mask=~there)
-
-
-def _are_whole(values: Floats) -> bool:
-    """Whether all are whole numbers that a float64 tells apart; NaN is none."""
-    return bool(((np.abs(values) < _LARGEST_WHOLE) & (values == np.floor(values))).all())
 
 
 def numbers_of(column: Any, name: Any = "") -> Floats:

@@ -13,24 +13,30 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
-from lopsided.core.arithmetic.limits import LARGEST
+from lopsided.core.arithmetic.limits import LARGEST, finite
+from lopsided.core.arithmetic.prefetching import fetch_ahead
 from lopsided.core.geometry.points import Rows
 from lopsided.core.linear.weight_vector import (
+    F_OPTIMAL,
+    NEGATIVES,
+    POSITIVES,
     STEPS,
     VECTOR_DIVERGED,
     LinearModel,
     LinearPlan,
     add_multiple,
-    count_example,
+    count_call,
     falling_rate,
     linear_run,
-    linear_step,
+    probability_of,
     product,
     pull_of,
     reported,
+    threshold_of,
 )
 
 COUNTS = 6  # as in LinearModel.tally
+_AHEAD = 16  # rows
 
 
 class Records(NamedTuple):
@@ -40,11 +46,18 @@ class Records(NamedTuple):
     wholes: Integers
 
 
-class Prior(NamedTuple):
-    """The model of all rows, and m: after so many rows of a key its correction counts half. No keys learn with m < 0."""
+class Common(NamedTuple):
+    """What is common to rows of all keys: the model of all rows, and of each row its value and threshold before it.
+
+    `counts` are the examples before the first of these rows, to be counted along. After m rows of a key its own part
+    counts half; below 0 nothing is common, and each key has a model of its own.
+    """
 
     model: LinearModel
-    rows: float
+    counts: LinearModel
+    values: Floats
+    thresholds: Floats
+    m: float
 
 
 def records_of(numbers: Floats) -> Records:
@@ -60,9 +73,27 @@ def _model_at(records: Records, slot: int) -> LinearModel:
 
 
 @compiled
+def common_linear_run(
+    common: Common, plan: LinearPlan, rows: Rows, labels: Floats, importances: Floats, start: int, stop: int
+) -> None:
+    """Let the model of all rows learn the examples start..stop-1, noting the value of each before it was learned."""
+    model, values = common.model, common.values
+    for k in range(model.tally.size):
+        common.counts.tally[k] = model.tally[k]
+    if plan.rule != F_OPTIMAL:
+        linear_run(model, plan, rows, labels, importances, values, start, stop)
+        return
+    for t in range(start, stop):  # whose scores are no values
+        value = product(rows, t, model.weights, plan.intercept)
+        common.thresholds[t] = threshold_of(model)
+        linear_run(model, plan, rows, labels, importances, values, t, t + 1)
+        values[t] = value
+
+
+@compiled
 def keyed_linear_run(
     records: Records,
-    prior: Prior,
+    common: Common,
     plan: LinearPlan,
     slots: Integers,
     rows: Rows,
@@ -72,24 +103,30 @@ def keyed_linear_run(
     start: int,
     stop: int,
 ) -> int:
-    """Learn from the examples start..stop-1 in order, each by the model of its key; returns how many steps diverged."""
+    """Learn from the examples start..stop-1 in order, each by the model of its key; returns how many steps diverged.
+
+    What is common to them must have been learned before.
+    """
     diverged = 0
     for t in range(start, stop):
-        model = _model_at(records, slots[t])
-        if prior.rows < 0.0:
-            before = model.tally[VECTOR_DIVERGED]
-            linear_run(model, plan, rows, labels, importances, scores, t, t + 1)
-            diverged += model.tally[VECTOR_DIVERGED] - before
-            continue
-        y, common = labels[t], product(rows, t, prior.model.weights, plan.intercept)
-        value = common + _share(model, prior) * product(rows, t, model.weights, plan.intercept)
-        scores[t] = reported(prior.model, plan, value)
-        linear_step(prior.model, plan, rows, t, y, importances[t], common)
-        count_example(model, y)
+        fetch_ahead(records.numbers[slots[min(t + _AHEAD, stop - 1)]])
+        y, model = labels[t], _model_at(records, slots[t])
+        value = product(rows, t, model.weights, plan.intercept)
+        if common.m < 0.0:
+            judge, threshold = model, threshold_of(model)
+        else:
+            value = common.values[t] + _share(model, common.m) * value
+            judge, threshold = common.counts, common.thresholds[t]
+            _count(judge, y)
+        scores[t] = _score_of(plan, value, threshold)
+        _count(model, y)
         if not abs(value) < LARGEST:
+            model.tally[VECTOR_DIVERGED] += 1
             diverged += 1
             continue
-        pull = pull_of(prior.model, plan, y, y * value)
+        if plan.rule == F_OPTIMAL and common.m < 0.0:
+            count_call(model, plan, y, value)
+        pull = pull_of(judge, plan, y, y * value)
         if pull != 0.0:
             rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
             add_multiple(rows, t, importances[t] * rate * pull * y, model.weights, plan.intercept)
@@ -97,27 +134,42 @@ def keyed_linear_run(
 
 
 @compiled
-def _share(model: LinearModel, prior: Prior) -> float:
+def _count(model: LinearModel, y: float) -> None:
+    model.tally[STEPS] += 1
+    model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
+
+
+@compiled
+def _share(model: LinearModel, m: float) -> float:
     """n / (n + m), 0 for a key without rows."""
     n = model.tally[STEPS]
-    return n / (n + prior.rows) if n > 0 else 0.0
+    return n / (n + m) if n > 0 else 0.0
+
+
+@compiled
+def _score_of(plan: LinearPlan, value: float, threshold: float) -> float:
+    """The score that goes with f(x): itself, or its probability above the threshold."""
+    if plan.rule == F_OPTIMAL:
+        return probability_of(finite(value), plan.logistic) - threshold
+    return finite(value)
 
 
 @compiled
 def keyed_linear_score_rows(
-    records: Records, cold: Records, prior: Prior, plan: LinearPlan, slots: Integers, rows: Rows, scores: Floats
+    records: Records, cold: Records, common: Common, plan: LinearPlan, slots: Integers, rows: Rows, scores: Floats
 ) -> None:
     """The score of every example by the model of its key.
 
-    Slots from 0 on are those of `records`, -2 and below count those of `cold`, which were fetched; -1 is a new key,
-    whose record is the last one of `cold`.
+    Slots from 0 on are those of `records`; -1, -2, ... count the records of `cold` from its end. The last one there is
+    that of a new key.
     """
     for t in range(slots.size):
         slot = slots[t]
+        fetch_ahead(records.numbers[max(slots[min(t + _AHEAD, slots.size - 1)], 0)])
         model = _model_at(records, slot) if slot >= 0 else _model_at(cold, cold.numbers.shape[0] + slot)
         value = product(rows, t, model.weights, plan.intercept)
-        if prior.rows < 0.0:
+        if common.m < 0.0:
             scores[t] = reported(model, plan, value)
         else:
-            common = product(rows, t, prior.model.weights, plan.intercept)
-            scores[t] = reported(prior.model, plan, common + _share(model, prior) * value)
+            everyone = product(rows, t, common.model.weights, plan.intercept)
+            scores[t] = reported(common.model, plan, everyone + _share(model, common.m) * value)

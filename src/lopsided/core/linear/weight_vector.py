@@ -98,34 +98,21 @@ def linear_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, reporting the score of each before it was learned."""
     for t in range(start, stop):
+        y = labels[t]
+        model.tally[STEPS] += 1
+        model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
         value = product(rows, t, model.weights, plan.intercept)
         scores[t] = reported(model, plan, value)
-        linear_step(model, plan, rows, t, labels[t], importances[t], value)
+        if not abs(value) < LARGEST:
+            model.tally[VECTOR_DIVERGED] += 1
+            continue
+        rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
+        if plan.rule == F_OPTIMAL:
+            count_call(model, plan, y, value)
+        pull = pull_of(model, plan, y, y * value)
+        if pull != 0.0:
+            add_multiple(rows, t, importances[t] * rate * pull * y, model.weights, plan.intercept)
     return stop
-
-
-@compiled
-def linear_step(
-    model: LinearModel, plan: LinearPlan, rows: Rows, t: int, y: float, importance: float, value: float
-) -> None:
-    """Learn from example t, whose f(x) is `value`."""
-    count_example(model, y)
-    if not abs(value) < LARGEST:
-        model.tally[VECTOR_DIVERGED] += 1
-        return
-    rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
-    if plan.rule == F_OPTIMAL:
-        _count_call(model, plan, y, value)
-    pull = pull_of(model, plan, y, y * value)
-    if pull != 0.0:
-        add_multiple(rows, t, importance * rate * pull * y, model.weights, plan.intercept)
-
-
-@compiled
-def count_example(model: LinearModel, y: float) -> None:
-    """One more example of this class."""
-    model.tally[STEPS] += 1
-    model.tally[POSITIVES if y > 0.0 else NEGATIVES] += 1
 
 
 @compiled
@@ -147,7 +134,8 @@ def pull_of(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> fl
 
 
 @compiled
-def _count_call(model: LinearModel, plan: LinearPlan, y: float, value: float) -> None:
+def count_call(model: LinearModel, plan: LinearPlan, y: float, value: float) -> None:
+    """The entries of OFO: whether an example is called positive, and whether it is."""
     called = probability_of(value, plan.logistic) > threshold_of(model)
     if y > 0.0:
         model.tally[CALLED] += 1

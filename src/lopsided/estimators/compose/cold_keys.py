@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.core.keyed.table import Codes
+from lopsided.core.arithmetic.compiled import Integers
 
 TEMPORARY = "temporary"
 
@@ -40,14 +40,14 @@ class ColdKeys:
     def __len__(self) -> int:
         return self._count
 
-    def put(self, codes: Codes, records: Sequence[bytes]) -> None:
+    def put(self, codes: Integers, records: Sequence[bytes]) -> None:
         """Keep these; none of them is here."""
         self._base.execute("BEGIN")
         self._base.executemany("INSERT INTO cold VALUES (?, ?)", zip(codes.tolist(), records, strict=True))
         self._base.execute("COMMIT")
         self._count += len(records)
 
-    def found(self, codes: Codes, *, take: bool) -> dict[int, bytes]:
+    def found(self, codes: Integers, *, take: bool) -> dict[int, bytes]:
         """Those of these keys that are here, by their place among the codes; `take` removes them."""
         if not self._count:
             return {}
@@ -63,10 +63,10 @@ class ColdKeys:
             self._count -= len(held)
         return held
 
-    def everything(self) -> tuple[Codes, list[bytes]]:
+    def everything(self) -> tuple[Integers, list[bytes]]:
         """All codes in order, and their records."""
         pairs = self._base.execute("SELECT code, record FROM cold ORDER BY code").fetchall()
-        return np.array([code for code, _ in pairs], dtype=np.uint64), [record for _, record in pairs]
+        return np.array([code for code, _ in pairs], dtype=np.int64), [record for _, record in pairs]
 
     # A copy has a file of its own.
 

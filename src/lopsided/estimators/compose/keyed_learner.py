@@ -12,7 +12,7 @@ from sklearn.base import clone
 from lopsided.constraints import Constraint, ParameterError, check_parameters, choice, nothing, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
-from lopsided.core.keyed.table import CLOCK, FULL, NOT_THERE, USED, codes_by_age, empty_table, find, larger_table, settle
+from lopsided.core.keyed.table import CLOCK, CODE, FULL, NOT_THERE, USED, codes_by_age, empty_table, find, larger_table, settle
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
@@ -25,6 +25,7 @@ from lopsided.estimators.linear.classifiers import OCS
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 
 _FIRST_ROOM = 16
+_ROWS_AT_A_TIME = 4096  # whose copies stay in the processor's cache
 # Entries of KeyedLearner._tally: models begun, keys that were dropped, and steps that diverged.
 _BORN, _DROPPED, _DIVERGED = range(3)
 
@@ -122,7 +123,7 @@ class KeyedLearner(SpeaksForItsLearner):
         self._models: KeyedModels = models_for(self._common, self.prior_rows if self.prior == "global" else None)
         self._cold = None if self.spill is None else ColdKeys(self.spill)
         self._table, self._tally = empty_table(min(_FIRST_ROOM, self.max_keys)), np.zeros(3, dtype=np.int64)
-        self._models.make_room(self._table.codes.size)
+        self._models.make_room(len(self._table.entries))
 
     def _share_with_parts(self) -> None:
         """One lock, one stream of randomness and one memory of scores for the whole."""
@@ -137,39 +138,47 @@ class KeyedLearner(SpeaksForItsLearner):
             self._common._set_labels(labels)
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        if every_score and not self._common._scores_every_row:
+            self._score_every_row()
+        scores = np.empty(signs.size)
+        at_a_time = signs.size if rows.starts.size else _ROWS_AT_A_TIME
+        for start in range(0, signs.size, at_a_time):
+            block = slice(start, start + at_a_time)
+            some = rows if rows.starts.size else rows._replace(dense=rows.dense[block])
+            self._learn_block(some, signs[block], weights[block], scores[block])
+        return scores
+
+    def _learn_block(self, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:
         features, codes = parted(rows)
         if self.scaler is not None:
             features = self.scaler_._scale(features, learn=True)
-        if every_score and not self._common._scores_every_row:
-            self._score_every_row()
         n_rows = signs.size
-        scores, slots = np.empty(n_rows), np.empty(n_rows, dtype=np.int64)
-        born, left = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.uint64)
+        slots, born = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
+        left = np.empty(n_rows, dtype=np.int64)
         stop = 0
         while stop < n_rows:  # as many rows at a time as can have their keys in memory together
             start, begun, n_born, why = stop, self._table.marks.item(CLOCK), 0, FULL
             while why == FULL:
-                may_grow = self._table.codes.size < self.max_keys
+                may_grow = len(self._table.entries) < self.max_keys
                 stop, n_born, why = settle(self._table, codes, stop, begun, may_grow, slots, born, left, n_born)
                 if why == FULL:
-                    self._make_room(min(2 * self._table.codes.size, self.max_keys))
+                    self._make_room(min(2 * len(self._table.entries), self.max_keys))
             if n_born:
                 self._exchange(born[:n_born], left[:n_born])
             self._tally[_DIVERGED] += self._models.learn(slots, features, signs, weights, scores, start, stop)
-        return scores
 
     def _make_room(self, n_slots: int) -> None:
         self._table = larger_table(self._table, n_slots)
         self._models.make_room(n_slots)
 
-    def _exchange(self, slots: npt.NDArray[np.int64], left: npt.NDArray[np.uint64]) -> None:
+    def _exchange(self, slots: npt.NDArray[np.int64], left: npt.NDArray[np.int64]) -> None:
         """Let those who left these slots go, and those who came begin, or go on where they were."""
         gone = left != 0
         if self._cold is None:
             self._tally[_DROPPED] += np.count_nonzero(gone)
         elif gone.any():
             self._cold.put(left[gone], self._models.frozen(slots[gone]))
-        known = {} if self._cold is None else self._cold.found(self._table.codes[slots], take=True)
+        known = {} if self._cold is None else self._cold.found(self._table.entries[slots, CODE], take=True)
         back = np.zeros(slots.size, dtype=np.bool_)
         back[list(known)] = True
         self._models.begin(slots[~back])
@@ -263,12 +272,12 @@ class KeyedLearner(SpeaksForItsLearner):
         hot, records = _known_keys(arrays, "hot")
         if hot.size > self.max_keys:
             raise ModelFileError(f"The model file must hold at most {self.max_keys} keys. Got {hot.size}: it is damaged.")
-        if hot.size > self._table.codes.size:
-            room = self._table.codes.size
+        if hot.size > len(self._table.entries):
+            room = len(self._table.entries)
             while room < hot.size:
                 room = min(2 * room, self.max_keys)
             self._make_room(room)
-        nobody, slots = np.empty(hot.size, dtype=np.uint64), np.empty(hot.size, dtype=np.int64)
+        nobody, slots = np.empty(hot.size, dtype=np.int64), np.empty(hot.size, dtype=np.int64)
         settle(self._table, hot, 0, 0, False, slots, np.empty_like(slots), nobody, 0)
         self._models.thaw(slots.tolist(), records)
         if self._cold is not None:
@@ -299,8 +308,8 @@ class KeyedLearner(SpeaksForItsLearner):
         return tags
 
 
-def _known_keys(arrays: dict[str, npt.NDArray[Any]], name: str) -> tuple[npt.NDArray[np.uint64], list[bytes]]:
-    codes = taken(arrays, f"{name}.codes", np.uint64, (None,))
+def _known_keys(arrays: dict[str, npt.NDArray[Any]], name: str) -> tuple[npt.NDArray[np.int64], list[bytes]]:
+    codes = taken(arrays, f"{name}.codes", np.int64, (None,))
     if np.unique(codes).size != codes.size or (codes == 0).any():
         raise ModelFileError(f"The array '{name}.codes' of the model file must tell keys apart. Got others: it is damaged.")
     return codes, records_from(arrays, name, codes.size)

@@ -18,17 +18,19 @@ from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.core.keyed.linear import (
     COUNTS,
-    Prior,
+    Common,
     Records,
+    common_linear_run,
     keyed_linear_run,
     keyed_linear_score_rows,
     records_of,
 )
 from lopsided.core.keyed.table import NOT_THERE
+from lopsided.core.linear.weight_vector import LinearModel
 from lopsided.estimators.base import validation
 from lopsided.estimators.linear.weight_vector import PointwiseLinearLearner
 from lopsided.estimators.state import files
-from lopsided.estimators.state.arrays import ModelFileError, in_range
+from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 
 _META = "model"
 _NO_PRIOR = -1.0
@@ -80,9 +82,10 @@ class StackedVectors:
     def _records(self) -> Records:
         return records_of(self._numbers)  # made anew: copies of a model keep one memory for both
 
-    @property
-    def _prior(self) -> Prior:
-        return Prior(self._common._model, self._prior_rows)
+    def _common_part(self, n_rows: int) -> Common:
+        model = self._common._model
+        counts = LinearModel(model.weights, np.zeros_like(model.tally))
+        return Common(model, counts, np.empty(n_rows), np.zeros(n_rows), self._prior_rows)
 
     def make_room(self, n_slots: int) -> None:
         """Room for so many."""
@@ -117,8 +120,10 @@ class StackedVectors:
         self, slots: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats, start: int, stop: int
     ) -> int:
         """One compiled call for rows of mixed keys."""
-        plan = self._common._plan
-        return keyed_linear_run(self._records, self._prior, plan, slots, rows, signs, weights, scores, start, stop)
+        plan, common = self._common._plan, self._common_part(signs.size)
+        if self._prior_rows >= 0.0:
+            common_linear_run(common, plan, rows, signs, weights, start, stop)
+        return keyed_linear_run(self._records, common, plan, slots, rows, signs, weights, scores, start, stop)
 
     def score(self, slots: Integers, fetched: Sequence[bytes], rows: Rows) -> Floats:
         """One compiled call."""
@@ -126,7 +131,7 @@ class StackedVectors:
         if fetched:
             cold.numbers[:-1] = self._read(fetched)[::-1]
         scores = np.empty(slots.size)
-        keyed_linear_score_rows(self._records, cold, self._prior, self._common._plan, slots, rows, scores)
+        keyed_linear_score_rows(self._records, cold, self._common_part(0), self._common._plan, slots, rows, scores)
         return scores
 
     @property
@@ -268,8 +273,6 @@ def records_arrays(records: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
 
 def records_from(arrays: Mapping[str, npt.NDArray[Any]], prefix: str, n_records: int) -> list[bytes]:
     """The records that such arrays of a file hold."""
-    from lopsided.estimators.state.arrays import taken
-
     content = taken(arrays, f"{prefix}.records", np.uint8, (None,)).tobytes()
     ends = taken(arrays, f"{prefix}.ends", np.int64, (n_records + 1,))
     if ends[0] != 0 or ends[-1] != len(content) or (np.diff(ends) < 0).any():

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from lopsided.constraints import LARGEST_FEATURE
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
-from lopsided.core.keyed.table import Codes
 from lopsided.encoding.forms import by_column
+from lopsided.encoding.hashing import code_behind
 from lopsided.encoding.key_columns import columns_of, key_codes, numbers_of, one_key_code
 from lopsided.estimators.base import validation
 
@@ -46,8 +46,9 @@ def encoded_rows(owner: Any, X: Any, key: Any, *, first: bool) -> Any:
         joined.sort_indices()
         return joined
     result = np.empty(X.shape)
-    result[:, :at], result[:, at:-1] = X[:, :at], X[:, at + 1 :]
-    result[:, -1] = key_codes(np.ascontiguousarray(X[:, at]), _SALT)
+    if not code_behind(validation.as_rows(X).dense, at, _SALT, result):
+        result[:, :at], result[:, at:-1] = X[:, :at], X[:, at + 1 :]
+        result[:, -1] = key_codes(X[:, at], _SALT)
     return result
 
 
@@ -124,10 +125,10 @@ def one_code(cell: Any, name: Any) -> float:
     return float(one_key_code(cell, _SALT, name))
 
 
-def parted(rows: Rows) -> tuple[Rows, Codes]:
+def parted(rows: Rows) -> tuple[Rows, Integers]:
     """Features and codes of encoded rows."""
     if not rows.starts.size:
-        codes = rows.dense[:, -1].astype(np.uint64)
+        codes = rows.dense[:, -1].astype(np.int64)
         return validation.as_rows(np.ascontiguousarray(rows.dense[:, :-1])), codes
     last = rows.starts[1:] - 1  # the code is the last entry of each row, and never 0
     is_feature = np.ones(rows.values.size, dtype=np.bool_)
@@ -137,4 +138,4 @@ def parted(rows: Rows) -> tuple[Rows, Codes]:
         features=rows.features[is_feature],
         values=rows.values[is_feature],
     )
-    return features, rows.values[last].astype(np.uint64)
+    return features, rows.values[last].astype(np.int64)
