@@ -182,6 +182,7 @@ class SeparateLearners:
     def _frozen(self, member: Any, rows: int) -> bytes:
         arrays, description = files.packed(member)
         own = {name: array for name, array in arrays.items() if not name.startswith("memory.")}
+        own["memory.seen"] = np.array([rows, 0])  # the rest is common to all keys
         words = json.dumps({"rows": rows, "description": description}, sort_keys=True)
         return safetensors.numpy.save(own, metadata={_META: words})
 
@@ -199,7 +200,7 @@ class SeparateLearners:
         except (ValueError, KeyError, TypeError, safetensors.SafetensorError):
             raise ModelFileError("The record of a key must be a learner. Got something else: it is damaged.") from None
         blank = {name: array for name, array in files.packed(self._blank)[0].items() if name.startswith("memory.")}
-        member = files.unpacked(description, arrays | blank)
+        member = files.unpacked(description, blank | arrays)
         if str(member) != str(self._blank) or member.n_features_in_ != self._common.n_features_in_:
             raise ModelFileError(f"The record of a key must be {self._blank}. Got {member}: it is damaged.")
         in_range("rows of a key", rows, 0, 2**62)
