@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats, ShortIntegers, compiled_as_written
+from lopsided.core.arithmetic.compiled import Floats, Integers, ShortIntegers, compiled_as_written
 from lopsided.streams.parsing.decimals import Bits, Bytes
 
 # Fowler, Noll and Vo's hash with 64 bits, and the last mixing steps of MurmurHash3 to spread its high bits.
@@ -20,6 +20,7 @@ _MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
 _BEYOND_A_FLOAT = np.uint64(64 - 53)
 _LARGEST_WHOLE = 2.0**53
+CODE_UNIT = 2.0**500
 _MINUS, _ZERO, _DIGIT, _ONE_DIGIT = np.uint64(ord("-")), np.uint64(ord("0")), np.uint64(4), np.uint64(15)
 
 Codes = npt.NDArray[np.uint64]
@@ -81,19 +82,25 @@ def _code_of_whole(number: float, start: Bits) -> Bits:
 
 
 @compiled_as_written
-def code_behind(rows: Floats, key: int, salt: int, result: Floats) -> bool:
-    """Copy rows with the code of the number in column `key` at the end instead; False if one is not a whole number."""
-    start, last = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET, rows.shape[1] - 1
+def part_from_key(rows: Floats, key: int, salt: int, features: Floats, codes: Integers) -> bool:
+    """Rows without the key in column `key`, and its codes; False where one is neither a whole number nor a code.
+
+    A code stands in a row as a multiple of CODE_UNIT, which is beyond all numbers that a row may hold.
+    """
+    start = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET
     for t in range(rows.shape[0]):
-        row, written, number = rows[t], result[t], rows[t, key]
-        if not (abs(number) < _LARGEST_WHOLE and number == math.floor(number)):
+        row, written, number = rows[t], features[t], rows[t, key]
+        if number >= CODE_UNIT:
+            codes[t] = np.int64(number / CODE_UNIT)
+        elif abs(number) < _LARGEST_WHOLE and number == math.floor(number):
+            codes[t] = np.int64(_code_of_whole(number, start))
+        else:
             return False
         for j in range(key):
             written[j] = row[j]
-        after, moved = row[key + 1 :], written[key:last]
+        after, moved = row[key + 1 :], written[key:]
         for j in range(after.size):
             moved[j] = after[j]
-        written[last] = _code_of_whole(number, start)
     return True
 
 

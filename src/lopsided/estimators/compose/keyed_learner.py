@@ -94,20 +94,20 @@ class KeyedLearner(SpeaksForItsLearner):
         return self.learn_many([x], [y], scores=scores, sample_weight=None if weight == 1.0 else [weight])
 
     def _take_one(self, x: Any) -> None:
-        at, one = place_of_key(self, self.key, self.n_features_in_), self._one_x
         if isinstance(x, Mapping):
             names = getattr(self, "feature_names_in_", None)
-            if names is not None and names[at] in x:
-                code = one_code(x[names[at]], names[at])
-                x = validation.values_of(self, {**x, names[at]: code}, names)
-                super()._take_one(x)
-                one[at:] = np.append(one[at + 1 :], code)
+            if names is not None and (name := names[self._key_place]) in x:
+                super()._take_one({**x, name: 0.0})
+                self._one_x[self._key_place] = one_code(x[name], name)
                 return
-        elif not hasattr(x, "to_numpy") and np.asarray(x).dtype.kind in "OUS" and np.shape(x) == one.shape:
-            one[:] = encoded_rows(self, np.asarray(x)[None], self.key, first=False)[0]
+        elif np.shape(x) == self._one_x.shape and np.asarray(x).dtype.kind in "OUS":
+            self._one_x[:] = encoded_rows(self, np.asarray(x)[None], self.key, first=False)[0]
             return
         super()._take_one(x)
-        one[at:] = np.append(one[at + 1 :], one_code(one.item(at), at))
+
+    @property
+    def _key_place(self) -> int:
+        return place_of_key(self, self.key, self.n_features_in_)
 
     # ---------------------------------------------------------------- learning and scoring
 
@@ -149,7 +149,7 @@ class KeyedLearner(SpeaksForItsLearner):
         return scores
 
     def _learn_block(self, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:
-        features, codes = parted(rows)
+        features, codes = parted(rows, self._key_place)
         if self.scaler is not None:
             features = self.scaler_._scale(features, learn=True)
         n_rows = signs.size
@@ -187,7 +187,7 @@ class KeyedLearner(SpeaksForItsLearner):
             self._models.thaw(slots[list(known)].tolist(), list(known.values()))
 
     def _score(self, rows: Rows) -> Floats:
-        features, codes = parted(rows)
+        features, codes = parted(rows, self._key_place)
         if self.scaler is not None:
             features = self.scaler_._scale(features, learn=False)
         slots = np.empty(codes.size, dtype=np.int64)

@@ -1,4 +1,7 @@
-"""Rows with a key in one column: the others as numbers, and the key as a code in a last column behind them."""
+"""Rows with a key in one column, as numbers: a key that is a number as it is, any other one as a code.
+
+A code stands there as a multiple of `CODE_UNIT`, beyond all numbers that a row may hold: so both can be told apart.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding.forms import by_column
-from lopsided.encoding.hashing import code_behind
+from lopsided.encoding.hashing import CODE_UNIT, part_from_key
 from lopsided.encoding.key_columns import columns_of, key_codes, numbers_of, one_key_code
 from lopsided.estimators.base import validation
 
@@ -31,25 +34,14 @@ def is_table(X: Any) -> bool:
 
 
 def encoded_rows(owner: Any, X: Any, key: Any, *, first: bool) -> Any:
-    """The rows as numbers with the code of the key at the end: an array, or CSR; `first` records width and names."""
+    """The rows as numbers: an array, or CSR; `first` records width and names."""
     if is_table(X):
         return _encoded_table(owner, X, key, first=first)
     if not sp.issparse(X) and np.asarray(X).dtype.kind in "OUS":
         return _encoded_words(owner, np.asarray(X), key, first=first)
     X = validation.checked_features(owner, X, first=first)
-    at = place_of_key(owner, key, X.shape[1])
-    if sp.issparse(X):
-        column = np.asarray(X[:, [at]].toarray()).ravel()
-        keep = [j for j in range(X.shape[1]) if j != at]
-        codes = sp.csr_array(key_codes(column, _SALT).astype(np.float64)[:, None])
-        joined = sp.hstack([sp.csr_array(X)[:, keep], codes], format="csr")
-        joined.sort_indices()
-        return joined
-    result = np.empty(X.shape)
-    if not code_behind(validation.as_rows(X).dense, at, _SALT, result):
-        result[:, :at], result[:, at:-1] = X[:, :at], X[:, at + 1 :]
-        result[:, -1] = key_codes(X[:, at], _SALT)
-    return result
+    place_of_key(owner, key, X.shape[1])
+    return X
 
 
 def place_of_key(owner: Any, key: Any, width: int) -> int:
@@ -80,7 +72,7 @@ def _encoded_table(owner: Any, X: Any, key: Any, *, first: bool) -> Floats:
         raise ValueError(f"The columns of X must have one length, and a row. Got lengths {sorted(sizes)}.")
     numbers = [numbers_of(column, name) for j, (name, column) in enumerate(zip(names, found, strict=True)) if j != at]
     features = _checked_numbers(owner, np.column_stack(numbers))
-    return np.column_stack([features, key_codes(found[at], _SALT, names[at]).astype(np.float64)])
+    return np.insert(features, at, CODE_UNIT * key_codes(found[at], _SALT, names[at]), axis=1)
 
 
 def _note_names(owner: Any, names: list[str], *, in_order: bool, first: bool) -> None:
@@ -108,7 +100,7 @@ def _encoded_words(owner: Any, X: npt.NDArray[Any], key: Any, *, first: bool) ->
         )
     at = place_of_key(owner, key, X.shape[1])
     features = _checked_numbers(owner, np.delete(X, at, axis=1))
-    return np.column_stack([features, key_codes(X[:, at].tolist(), _SALT, at).astype(np.float64)])
+    return np.insert(features, at, CODE_UNIT * key_codes(X[:, at].tolist(), _SALT, at), axis=1)
 
 
 def _checked_numbers(owner: Any, X: Any) -> Floats:
@@ -121,21 +113,36 @@ def _checked_numbers(owner: Any, X: Any) -> Floats:
 
 
 def one_code(cell: Any, name: Any) -> float:
-    """The code of one key."""
-    return float(one_key_code(cell, _SALT, name))
+    """What stands in a row for one key."""
+    return CODE_UNIT * float(one_key_code(cell, _SALT, name))
 
 
-def parted(rows: Rows) -> tuple[Rows, Integers]:
-    """Features and codes of encoded rows."""
-    if not rows.starts.size:
-        codes = rows.dense[:, -1].astype(np.int64)
-        return validation.as_rows(np.ascontiguousarray(rows.dense[:, :-1])), codes
-    last = rows.starts[1:] - 1  # the code is the last entry of each row, and never 0
-    is_feature = np.ones(rows.values.size, dtype=np.bool_)
-    is_feature[last] = False
-    features = rows._replace(
-        starts=rows.starts - np.arange(rows.starts.size),
-        features=rows.features[is_feature],
-        values=rows.values[is_feature],
-    )
-    return features, rows.values[last].astype(np.int64)
+def parted(rows: Rows, key: int) -> tuple[Rows, Integers]:
+    """Features, and the codes of the keys in column `key`."""
+    if rows.starts.size:
+        return _parted_sparse(rows, key)
+    features = np.empty((rows.dense.shape[0], rows.dense.shape[1] - 1))
+    codes = np.empty(len(features), dtype=np.int64)
+    if not part_from_key(rows.dense, key, _SALT, features, codes):
+        return validation.as_rows(np.delete(rows.dense, key, axis=1)), _codes_of(rows.dense[:, key])
+    return validation.as_rows(features), codes
+
+
+def _parted_sparse(rows: Rows, key: int) -> tuple[Rows, Integers]:
+    is_key = rows.features == key
+    row_of = np.repeat(np.arange(rows.starts.size - 1), np.diff(rows.starts))
+    keys = np.zeros(rows.starts.size - 1)
+    keys[row_of[is_key]] = rows.values[is_key]
+    before = np.concatenate([[0], np.cumsum(is_key)])
+    features = rows.features[~is_key]
+    features = features - (features > key).astype(features.dtype)
+    starts = rows.starts - before[rows.starts]
+    return rows._replace(starts=starts, features=features, values=rows.values[~is_key]), _codes_of(keys)
+
+
+def _codes_of(keys: Floats) -> Integers:
+    coded = keys >= CODE_UNIT
+    codes = np.empty(keys.size, dtype=np.int64)
+    codes[coded] = keys[coded] / CODE_UNIT
+    codes[~coded] = key_codes(keys[~coded], _SALT)
+    return codes
