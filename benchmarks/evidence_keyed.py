@@ -147,8 +147,8 @@ def lines(name: str) -> Iterator[str]:
     rows = forms(scaled_by_days(data), keys)
     yield (
         f"{data.name}, {data.n_rows:,} rows, {data.y.mean():.1%} positive, {data.n_features} features, key {column}: "
-        f"{values.size:,} keys, {data.n_rows / values.size:,.0f} rows each on average, {np.median(np.bincount(keys)):.0f} "
-        "in the median."
+        f"{values.size:,} keys, {data.n_rows / values.size:,.0f} rows each on average, "
+        f"{np.median(np.bincount(keys)):.0f} in the median."
     )
     yield ""
     yield "| | " + " | ".join(f"step {rate:g}: AUC / AP" for rate in RATES) + " |"

@@ -1,4 +1,4 @@
-"""What holds of every stream of keys: who is on disk, in what order keys come and in what portions makes no difference."""
+"""What holds of every stream of keys: who is on disk, and in what order keys come, makes no difference."""
 
 import copy
 from collections import OrderedDict

@@ -25,7 +25,9 @@ def frame(keys):
 EXPECTED = model(key=1).progressive_scores(X, Y)
 
 
-@pytest.mark.parametrize("keys", [KEYS, KEYS.astype(float), KEYS.astype(str), WORDS], ids=["int", "float", "str", "word"])
+@pytest.mark.parametrize(
+    "keys", [KEYS, KEYS.astype(float), KEYS.astype(str), WORDS], ids=["int", "float", "str", "word"]
+)
 def test_all_forms_of_a_table_are_the_same_rows(keys):
     table = frame(keys)
     forms = [table, pl.from_pandas(table), pa.Table.from_pandas(table), table.to_dict("list"), table.to_dict("records")]

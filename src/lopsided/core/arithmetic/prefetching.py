@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 from llvmlite import ir
 from numba import types
@@ -16,8 +17,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 _LINE = 8  # numbers in a line of the cache
 
 
-@intrinsic  # type: ignore[misc]
-def fetch_line(typing: Any, array: Any, place: Any) -> Any:
+def _fetch_line(typing: Any, array: Any, place: Any) -> Any:
     """Fetch the line of the cache that this number of a 1-d array is in, without waiting."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -31,6 +31,9 @@ def fetch_line(typing: Any, array: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(array, types.intp), generate
+
+
+fetch_line = cast(Callable[[Any, Any], None], intrinsic(_fetch_line))
 
 
 @compiled

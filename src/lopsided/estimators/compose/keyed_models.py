@@ -1,4 +1,4 @@
-"""The models of all keys by slot: stacked in one array where a family has compiled loops for that, else one object each.
+"""The models of all keys by slot: stacked in one array where there are compiled loops for that, else one object each.
 
 Both kinds freeze a model into bytes and make it again from them, bit for bit: for the disk, and for model files.
 """
@@ -6,11 +6,10 @@ Both kinds freeze a model into bytes and make it again from them, bit for bit: f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import safetensors.numpy
 from sklearn.base import clone
 
@@ -30,7 +29,7 @@ from lopsided.core.linear.weight_vector import LinearModel
 from lopsided.estimators.base import validation
 from lopsided.estimators.linear.weight_vector import PointwiseLinearLearner
 from lopsided.estimators.state import files
-from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
+from lopsided.estimators.state.arrays import ModelFileError, in_range
 
 _META = "model"
 _NO_PRIOR = -1.0
@@ -141,7 +140,7 @@ class StackedVectors:
 
 
 class SeparateLearners:
-    """Any learner: an object for each key. With a prior their scores are mixed with those of the learner of all rows."""
+    """Any learner: an object for each key. With a prior its scores are mixed with those of the learner of all rows."""
 
     def __init__(self, common: Any, prior_rows: float | None) -> None:
         self._common, self._prior_rows = common, prior_rows
@@ -264,18 +263,3 @@ def _some(rows: Rows, places: Integers) -> Rows:
         return validation.as_rows(rows.dense[places])
     width = int(rows.features.max(initial=0)) + 1
     return validation.as_rows(validation.matrix_of(rows, width)[places])
-
-
-def records_arrays(records: Sequence[bytes]) -> dict[str, npt.NDArray[Any]]:
-    """Records of any length as two arrays."""
-    ends = np.cumsum([0, *map(len, records)], dtype=np.int64)
-    return {"records": np.frombuffer(b"".join(records), dtype=np.uint8), "ends": ends}
-
-
-def records_from(arrays: Mapping[str, npt.NDArray[Any]], prefix: str, n_records: int) -> list[bytes]:
-    """The records that such arrays of a file hold."""
-    content = taken(arrays, f"{prefix}.records", np.uint8, (None,)).tobytes()
-    ends = taken(arrays, f"{prefix}.ends", np.int64, (n_records + 1,))
-    if ends[0] != 0 or ends[-1] != len(content) or (np.diff(ends) < 0).any():
-        raise ModelFileError(f"The array '{prefix}.ends' of the model file must be in order. Got others: it is damaged.")
-    return [content[start:stop] for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]

@@ -107,7 +107,8 @@ def _checked_numbers(owner: Any, X: Any) -> Floats:
     X = check_array(X, dtype=np.float64, estimator=owner, input_name="X")
     if np.abs(X).max() > LARGEST_FEATURE:
         raise ValueError(
-            f"The features X of {type(owner).__name__} must be below {LARGEST_FEATURE:g} in size. Got {np.abs(X).max():g}."
+            f"The features X of {type(owner).__name__} must be below {LARGEST_FEATURE:g} in size. "
+            f"Got {np.abs(X).max():g}."
         )
     return np.asarray(X)
 
