@@ -11,7 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats, ShortIntegers, compiled_as_written
+from lopsided.core.arithmetic.compiled import Floats, Integers, ShortIntegers, compiled_as_written
 from lopsided.streams.parsing.decimals import Bits, Bytes
 
 # Fowler, Noll and Vo's hash with 64 bits, and the last mixing steps of MurmurHash3 to spread its high bits.
@@ -19,6 +19,9 @@ _OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _MIX_1, _MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT, _SIGN_BIT, _ONE = np.uint64(33), np.uint64(63), np.uint64(1)
 _BEYOND_A_FLOAT = np.uint64(64 - 53)
+_LARGEST_WHOLE = 2.0**53
+CODE_UNIT = 2.0**500
+_MINUS, _ZERO, _DIGIT, _ONE_DIGIT = np.uint64(ord("-")), np.uint64(ord("0")), np.uint64(4), np.uint64(15)
 
 Codes = npt.NDArray[np.uint64]
 
@@ -60,6 +63,45 @@ def hash_keys(text: Bytes, ends: ShortIntegers, salt: int, codes: Codes) -> None
         for q in range(ends[t], ends[t + 1]):
             code = (code ^ np.uint64(text[q])) * _PRIME
         codes[t] = (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
+
+
+@compiled_as_written
+def _code_of_whole(number: float, start: Bits) -> Bits:
+    """The code that `hash_keys` gives to a whole number, written out in digits."""
+    rest, digits, n_digits, code = np.int64(abs(number)), np.uint64(0), 0, start
+    while n_digits == 0 or rest > 0:
+        digits = (digits << _DIGIT) | np.uint64(rest % 10)  # the last one goes in first, and comes out last
+        rest //= 10
+        n_digits += 1
+    if number < 0.0:
+        code = (code ^ _MINUS) * _PRIME
+    for _ in range(n_digits):
+        code = (code ^ ((digits & _ONE_DIGIT) + _ZERO)) * _PRIME
+        digits >>= _DIGIT
+    return (_mixed(code) >> _BEYOND_A_FLOAT) + _ONE
+
+
+@compiled_as_written
+def part_from_key(rows: Floats, key: int, salt: int, features: Floats, codes: Integers) -> bool:
+    """Rows without the key in column `key`, and its codes; False where one is neither a whole number nor a code.
+
+    A code stands in a row as a multiple of CODE_UNIT, which is beyond all numbers that a row may hold.
+    """
+    start = _mixed(np.uint64(salt) + _ONE) ^ _OFFSET
+    for t in range(rows.shape[0]):
+        row, written, number = rows[t], features[t], rows[t, key]
+        if number >= CODE_UNIT:
+            codes[t] = np.int64(number / CODE_UNIT)
+        elif abs(number) < _LARGEST_WHOLE and number == math.floor(number):
+            codes[t] = np.int64(_code_of_whole(number, start))
+        else:
+            return False
+        for j in range(key):
+            written[j] = row[j]
+        after, moved = row[key + 1 :], written[key:]
+        for j in range(after.size):
+            moved[j] = after[j]
+    return True
 
 
 @compiled_as_written

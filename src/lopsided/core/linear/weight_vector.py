@@ -114,15 +114,15 @@ def linear_run(
             continue
         rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
         if plan.rule == F_OPTIMAL:
-            _count_call(model, plan, y, value)
-        pull = _pull(model, plan, y, y * value)
+            count_call(model, plan, y, value)
+        pull = pull_of(model, plan, y, y * value)
         if pull != 0.0:
             add_multiple(rows, t, importances[t] * rate * pull * y, model.weights, plan.intercept)
     return stop
 
 
 @compiled
-def _pull(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> float:
+def pull_of(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> float:
     """How large a step the rule asks for, in units of the step size."""
     if plan.rule == PERCEPTRON:
         return 1.0 if margin <= 0.0 else 0.0
@@ -140,7 +140,8 @@ def _pull(model: LinearModel, plan: LinearPlan, y: float, margin: float) -> floa
 
 
 @compiled
-def _count_call(model: LinearModel, plan: LinearPlan, y: float, value: float) -> None:
+def count_call(model: LinearModel, plan: LinearPlan, y: float, value: float) -> None:
+    """The entries of OFO: whether an example is called positive, and whether it is."""
     called = probability_of(value, plan.logistic) > threshold_of(model)
     if y > 0.0:
         model.tally[CALLED] += 1

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lopsided.estimators.compose.file_pipeline import SparsePipeline as SparsePipeline
     from lopsided.estimators.compose.history import KeyedHistory as KeyedHistory
     from lopsided.estimators.compose.history_pipeline import HistoryPipeline as HistoryPipeline
+    from lopsided.estimators.compose.keyed_learner import KeyedLearner as KeyedLearner
     from lopsided.estimators.compose.pipeline import StreamPipeline as StreamPipeline
     from lopsided.estimators.compose.scaler import OnlineScaler as OnlineScaler
     from lopsided.estimators.compose.table_pipeline import TablePipeline as TablePipeline
@@ -29,6 +30,17 @@ def _as_its_learner(ability: str) -> Callable[[Any], bool]:
         from lopsided.estimators.registry import can
 
         return can(pipeline.final_learner, ability)
+
+    return claim
+
+
+def _of_its_learner(ability: str) -> Callable[[Any], bool]:
+    """A learner of keys can what the learner of each key can."""
+
+    def claim(keyed: Any) -> bool:
+        from lopsided.estimators.registry import can
+
+        return can(keyed._given_learner(), ability)
 
     return claim
 
@@ -105,6 +117,17 @@ ENTRIES: tuple[Entry, ...] = (
         takes_arrays=False,
         sparse=False,
         **_LIKE_ITS_LEARNER,
+    ),
+    _entry(
+        "KeyedLearner",
+        "keyed_learner",
+        {"learner": trial_parts.perceptron, "key": -1, "max_keys": 16, "spill": "temporary"},
+        {"learner": trial_parts.perceptron, "key": -1, "max_keys": 8, "prior": None},
+        {"learner": trial_parts.small_koil, "key": -1, "max_keys": 8, "scaler": trial_parts.zero_keeping_scaler},
+        sparse=_takes_csr,
+        bounded=_of_its_learner("bounded"),
+        random=_of_its_learner("random"),
+        reports_its_answer=_of_its_learner("reports_its_answer"),
     ),
     _entry(
         "ExpertPool",

@@ -16,12 +16,13 @@ from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.learner_inside import SpeaksForItsLearner
 from lopsided.estimators.compose.remembered_rows import RememberedRows, RememberedVectors, vector_at
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.kernel.koil import KOIL
 
 
-class StreamPipeline(OnlineClassifier):
+class StreamPipeline(SpeaksForItsLearner):
     """Scales every row by what was known before it, then learns from it: a pipeline with `partial_fit`.
 
     scikit-learn's Pipeline cannot learn row by row. This one is itself a learner with everything a learner has, and is
@@ -65,32 +66,8 @@ class StreamPipeline(OnlineClassifier):
                 setattr(self, name, default())
         return super().set_params(**params)
 
-    # The learner's own words on these hold for the whole.
-    @property
-    def threshold(self) -> str | float:  # type: ignore[override]
-        """The learner's threshold rule."""
-        return self._given_learner().threshold
-
-    @property
-    def pos_label(self) -> Any:
-        """The learner's rare class."""
-        return self._given_learner().pos_label
-
-    @property
-    def shuffle(self) -> bool:  # type: ignore[override]
-        """Whether `fit` shuffles the rows."""
-        return self._given_learner().shuffle
-
-    @property
-    def random_state(self) -> Any:
-        """The learner's seed."""
-        return self._given_learner().random_state
-
     def _given_scaler(self) -> OnlineScaler:
         return OnlineScaler() if self.scaler is None else self.scaler
-
-    def _given_learner(self) -> Classifier:
-        return self._default_learner() if self.learner is None else self.learner
 
     def _default_learner(self) -> Classifier:
         return KOIL()
@@ -237,15 +214,6 @@ class StreamPipeline(OnlineClassifier):
 
     def _end_fit(self) -> None:
         self.learner_._end_fit()
-
-    def _threshold_rule(self) -> str | float:
-        return self._given_learner()._threshold_rule()
-
-    def _kept_parameters(self) -> dict[str, Any]:
-        kept = self._begun_with["learner"] or self._default_learner()
-        if kept.threshold == self.threshold:
-            return self._begun_with
-        return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}
 
     def _use_lock(self, lock: Any) -> None:
         super()._use_lock(lock)
