@@ -101,9 +101,10 @@ def score(
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
-            portions = interrupts.over(feed)
+            portions, is_prompt = interrupts.over(feed), not choosing.holds_rows
             if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_ and not options["follow"]:
                 tell(f"note: {model} has kept no rows to find a share by: that of the first rows here is taken")
+                is_prompt = False
                 portions = cut_by_first_rows(ranker, str(rule), portions, as_records=writer.takes_records)
             for portion in portions:
                 answer = ranker.answer(portion.X)
@@ -113,8 +114,12 @@ def score(
                     scores, flagged = answer.score, watching.decide(portion, answer.score)
                     decision = ranker.labels_.names(flagged)
                 choosing.take(writer, portion, (scores, answer.probability, decision), flagged)
+                if is_prompt:
+                    feed.confirm(portion)
                 status.advance(scores.size, feed.progress)
             choosing.finish(writer)
+            if not interrupts.interrupted:
+                feed.confirm()
         if watching is not None:
             watching.note_late_rows(feed)
         summary = {

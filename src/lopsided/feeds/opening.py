@@ -21,8 +21,8 @@ from lopsided.streams.errors import shown_columns
 from lopsided.streams.file_stream import NothingNewError, ReadBefore
 from lopsided.streams.labelled import USUAL_LABEL_NAMES, label_column
 from lopsided.streams.labels import BLANK, spelled
-from lopsided.streams.sources import KAFKA
 from lopsided.streams.tables import FORMATS, LIBSVM, format_of
+from lopsided.streams.topics import is_topic
 from lopsided.streams.transcoding import known_encoding
 
 _TAB = {"\\t": "\t", "tab": "\t"}  # as a shell hands it over, and in a word
@@ -159,6 +159,9 @@ def _say_where_it_goes_on(feed: Feed) -> None:
         feed.note("standard input is another one than before, and is read from its start")
     elif mark is not None:
         feed.note(f"{feed.stream.source_name} continues after the {mark.rows:,} rows that were read before")
+    lost = getattr(feed.stream, "n_lost", 0)
+    if lost:
+        feed.note(f"{lost:,} messages of {feed.stream.source_name} were deleted by its broker before they were read")
 
 
 def _paths_of(source: Any) -> list[str]:
@@ -213,7 +216,7 @@ def _reads(model: Any, *, is_sparse: bool) -> bool:
 def _is_pipe(path: str) -> bool:
     if os.path.isfile(path) or os.path.isdir(path):
         return False
-    return path == STANDARD_INPUT or path.startswith(KAFKA) or os.path.exists(path)
+    return path == STANDARD_INPUT or is_topic(path) or os.path.exists(path)
 
 
 def _sparse_stream(
