@@ -101,9 +101,10 @@ def learn(
     refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
     to their end, their labels are taken to be known, and they are learned.
 
-    Labels may stand in a file of their own, --labels labels.csv --id id: each is learned when it became known
+    Labels may stand in a file or topic of their own, --labels labels.csv --id id: each is learned when it became known
     (--label-time), after --delay, or at once. At the end all of them are learned; rows without a label wait on in the
-    file of the model, and --resume with new labels learns them.
+    file of the model, and --resume with new labels learns them. With --follow, labels of a topic are learned as they
+    come.
 
     B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
 

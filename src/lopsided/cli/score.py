@@ -13,7 +13,7 @@ from lopsided.cli.options import reading_beside_an_output, threshold_option, wit
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
+@click.option("--output", "-o", metavar="FILE", help="Where to write: a file or a topic. Default: standard output.")
 @click.option(
     "--format",
     "to",
@@ -66,7 +66,7 @@ def score(
     Rows that are predicted to have the positive label are alerts. With a budget (--threshold budget:50/day, or that of
     `lopsided learn --alerts`) these are at most so many a day, decided row by row; the score is then not shifted. --top
     and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row is
-    written as soon as it is there.
+    written as soon as it is there. A topic, kafka://host:port/topic, gets a JSON object for each row.
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
