@@ -10,7 +10,7 @@ from typing import Any
 
 from lopsided.streams.byte_source import STANDARD_INPUT, ByteSource, Shrunk, Waiting
 from lopsided.streams.errors import StreamError
-from lopsided.streams.topics import is_topic
+from lopsided.streams.topics import NATS, is_topic
 
 _BETWEEN_LOOKS = 0.1  # seconds between two looks at a file that may grow
 
@@ -84,6 +84,10 @@ class Sources:
     def open(self, path: str, offsets: Mapping[str, int] | None = None) -> Any:
         """One of them as bytes; a topic from these offsets of its partitions on."""
         waiting = self._wait_for_more if self.follow else None
+        if path.startswith(NATS):
+            from lopsided.streams.nats import NatsSource
+
+            return NatsSource(path, waiting, offsets)
         if is_topic(path):
             from lopsided.streams.kafka import KafkaSource
 
@@ -120,6 +124,9 @@ class Sources:
 
 def topic_to_write(url: str) -> Any:
     """A topic to write lines into, each of them a message: it has `write`, `flush` and `close`."""
+    if url.startswith(NATS):
+        rule = "must be a topic of Kafka if rows are to be written to it"
+        raise StreamError(url, None, None, rule, "one of NATS, which can be read")
     from lopsided.streams.kafka import KafkaSink
 
     return KafkaSink(url)

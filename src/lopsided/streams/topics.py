@@ -1,8 +1,8 @@
 """Topics of a broker as sources of bytes: each message is one line, and positions say which messages were read.
 
-What all brokers have in common. A client (`kafka.py`) brings messages in order; here they become blocks of lines, and
-it is known after each line where every partition goes on. That place is kept in the file of the model, with the model,
-and the broker is not relied on for it.
+What all brokers have in common. A client (`kafka.py`, `nats.py`) brings messages in order; here they become blocks of
+lines, and it is known after each line where every partition goes on. That place is kept in the file of the model, with
+the model, and the broker is not relied on for it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lopsided.streams.errors import StreamError
 
-KAFKA = "kafka://"
+KAFKA, NATS = "kafka://", "nats://"
 STARTS = ("earliest", "latest")
 _NAMES = ("from", "group", "partitions", "config")
 # A multiple of the slices in which rows are learned, so that a run that goes on is cut as one that was not stopped.
@@ -24,7 +24,7 @@ BLOCK_BYTES = 4 << 20
 
 def is_topic(path: str) -> bool:
     """Whether a path is the address of a topic."""
-    return path.startswith(KAFKA)
+    return path.startswith((KAFKA, NATS))
 
 
 def topic_itself(path: str) -> str:
@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True)
 class Address:
-    """What `kafka://host:port/topic?from=...&group=...&partitions=...&config=...` says."""
+    """What `kafka://host:port/topic?from=...&group=...&partitions=...&config=...` says; `nats://` likewise."""
 
     url: str
     server: str
@@ -147,10 +147,14 @@ class TopicSource:
         if error.line is None or not 0 <= place < len(self._places):
             return error
         partition, offset = self._places[place]
-        where = f"partition {partition} of {self.name}"
-        found = StreamError(where, offset, error.field, error.rule, error.got, "message", error.argument)
+        found = StreamError(
+            self._where(partition), offset, error.field, error.rule, error.got, "message", error.argument
+        )
         found.raw = error.raw
         return found
+
+    def _where(self, partition: str) -> str:
+        return f"partition {partition} of {self.name}"
 
     def _block(self) -> bytes:
         while True:
