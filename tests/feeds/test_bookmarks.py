@@ -220,61 +220,43 @@ def test_standard_input_that_comes_again_is_passed(tmp_path, table_model, monkey
         pipe(path, marks)
 
 
-class Broker:
-    """A topic of two partitions that hands out a few messages at a time, by the interface of kafka-python."""
-
-    def __init__(self, n_messages):
-        self.logs = {0: [], 1: []}
-        for n in range(n_messages):
-            self.logs[n % 2].append(json.dumps({"a": n, "b": 1, "y": n % 2}).encode())
-
-    def module(self):
-        broker = self
-
-        class Consumer:
-            def __init__(self, *topics, **_):
-                self.at = dict.fromkeys(broker.logs, 0) if topics else {}
-
-            def partitions_for_topic(self, _):
-                return set(broker.logs)
-
-            def assign(self, partitions):
-                self.at = {number: None for _, number in partitions}
-
-            def seek(self, partition, offset):
-                self.at[partition[1]] = offset
-
-            def seek_to_beginning(self, partition):
-                self.at[partition[1]] = 0
-
-            def poll(self, timeout_ms):
-                found = {}
-                for number, offset in self.at.items():
-                    values = broker.logs[number][offset : offset + 20]
-                    self.at[number] += len(values)
-                    found[number] = [
-                        types.SimpleNamespace(value=value, partition=number, offset=offset + k)
-                        for k, value in enumerate(values)
-                    ]
-                return found
-
-            def close(self):
-                pass
-
-        errors = types.SimpleNamespace(KafkaError=RuntimeError)
-        return types.SimpleNamespace(KafkaConsumer=Consumer, TopicPartition=lambda t, n: (t, n), errors=errors)
-
-
 @pytest.mark.parametrize("slices", [1, 7, 12])
-def test_a_topic_goes_on_at_its_offsets(table_model, monkeypatch, slices):
-    broker = Broker(200)
-    monkeypatch.setitem(sys.modules, "kafka", broker.module())
-    url = "kafka://here:9092/events"
-    before, marks = taken(url, table_model, slices=slices, size=15, format="ndjson")
-    after, marks = taken(url, table_model, marks, format="ndjson")
-    assert sorted(before + after) == list(range(200)) and len(before + after) == 200
-    broker.logs[1].append(b'{"a": 200, "b": 1, "y": 0}')
-    assert taken(url, table_model, marks, format="ndjson")[0] == [200]
+def test_a_topic_goes_on_at_its_offsets(kafka, table_model, slices):
+    url = kafka.topic()
+    kafka.send(url, [{"a": n, "b": 1, "y": n % 2} for n in range(200)], partition=None)
+    before, marks = taken(url, table_model, slices=slices, size=15)
+    after, marks = taken(f"{url}?from=latest", table_model, marks)  # the same topic, however it is read
+    assert before + after == list(range(200))
+    kafka.send(url, [{"a": 200, "b": 1, "y": 0}])
+    assert taken(url, table_model, marks)[0] == [200]
+    (mark,) = marks.to_json()
+    older = Bookmarks.from_json([mark | {"source": f"{url}?from=earliest"}])
+    assert taken(url, table_model, older)[0] == [200]
+
+
+def test_a_bad_message_is_named_by_its_place(kafka, table_model):
+    url, told = kafka.topic(), []
+    good = {"a": 1, "b": 1, "y": 0}
+    kafka.send(url, [good, good, good | {"a": "x"}])
+    kafka.send(url, [good, b"{", None, good | {"y": 7}, good], partition=2, first=10)
+    with pytest.raises(StreamError, match=rf"^Column 'a' in message 2 of partition 0 of {url} must be a finite number"):
+        taken(url, table_model)
+    taken(url, table_model, on_error="skip", tell=lambda line, _: told.append(line))
+    assert [line.partition(" must")[0] for line in told] == [
+        f"left out: Column 'a' in message 2 of partition 0 of {url}",
+        f"left out: The row in message 1 of partition 2 of {url}",
+        f"left out: Label column 'y' in message 3 of partition 2 of {url}",
+    ]
+    _, marks = taken(url, table_model, slices=1, size=3, on_error="skip")
+    kafka.send(url, [good | {"b": "x"}], partition=2, first=20)
+    with pytest.raises(StreamError, match="Column 'b' in message 5 of partition 2"):
+        taken(url, table_model, marks)
+
+
+def test_a_topic_of_no_rows_at_all_is_refused_by_its_message(kafka):
+    url = kafka.send(kafka.topic(), [b"1,2,3"], partition=3)
+    with pytest.raises(StreamError, match=rf"^The row in message 0 of partition 3 of {url} must be one JSON object"):
+        open_feed(url)
 
 
 def test_going_on_needs_a_model(tmp_path, table_model):

@@ -11,8 +11,10 @@ import pyarrow.feather
 import pytest
 
 import lopsided as lp
+from lopsided.encoding import infer_schema
 from lopsided.feeds import FeedWarning
 from lopsided.labels import Signs
+from lopsided.metrics import auroc
 from lopsided.streams import StreamError
 
 SOURCE = Path(lp.__file__).parent
@@ -140,3 +142,51 @@ def test_rows_of_libsvm_have_no_cells(tmp_path):
     (tmp_path / "rows.svm").write_text("".join(f"{1 if n % 4 == 0 else -1:+d} 1:{n}.5\n" for n in range(20)))
     (rows,) = lp.open_feed(tmp_path / "rows.svm").slices()
     assert rows.cells(3) == {}
+
+
+def keyed_frame(n=1500):
+    rng = np.random.default_rng(5)
+    cards = rng.integers(0, 40, n)
+    return pd.DataFrame({
+        "card": [f"c{card}" for card in cards],
+        "when": np.datetime64("2026-01-01") + 600 * np.arange(n).astype("timedelta64[s]"),
+        "amount": rng.gamma(2.0, 20.0, n).round(2),
+        "fraud": (rng.random(n) < np.where(cards < 4, 0.4, 0.01)).astype(int),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("source", ["frame", "csv", "ndjson"])
+def test_keys_give_rows_with_a_history(tmp_path, source):
+    """A feed with keys and a pipeline of its schema are what the pipeline makes of the whole frame by itself."""
+    frame = keyed_frame()
+    if source == "csv":
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+    elif source == "ndjson":
+        frame.to_json(tmp_path / "rows.ndjson", orient="records", lines=True, date_format="iso", date_unit="s")
+    path = frame if source == "frame" else tmp_path / f"rows.{source}"
+    feed = lp.open_feed(path, label="fraud", time="when", keys=["card"], value="amount")
+    model = lp.TablePipeline(feed.schema, learner=lp.FourierRanker(random_state=0))
+    scores = [model.progressive_scores(rows.X, rows.y) for rows in feed]
+    direct = lp.TablePipeline(
+        infer_schema(frame[:1000], label="fraud", time="when", keys=["card"], value="amount"),
+        learner=lp.FourierRanker(random_state=0),
+    )
+    expected = direct.progressive_scores(frame.drop(columns="fraud"), frame["fraud"], classes=[0, 1])
+    assert np.array_equal(np.concatenate(scores), expected)
+    assert model.history_.n_keys_ == 40 and feed.n_features == model.n_features_in_
+    plain = lp.TablePipeline(
+        infer_schema(frame, label="fraud", time="when", ignore=["card"]), learner=lp.FourierRanker(random_state=0)
+    )
+    without = plain.progressive_scores(frame.drop(columns="fraud"), frame["fraud"], classes=[0, 1])
+    areas = [auroc(frame["fraud"][500:], found[500:]) for found in (expected, without)]
+    assert areas[0] > areas[1] + 0.1
+
+
+def test_keys_are_found_by_themselves_or_refused():
+    frame = keyed_frame(300).rename(columns={"card": "card_id"})
+    feed = lp.open_feed(frame, label="fraud", time="when", keys="auto", tell=lambda *_: None)
+    assert feed.schema.history_keys == ("card_id",)
+    with pytest.raises(ValueError, match=r"must be among .* got 'shop'"):
+        lp.open_feed(frame, label="fraud", time="when", keys=["shop"])
+    with pytest.raises(ValueError, match="time"):
+        lp.open_feed(frame, label="fraud", keys=["card_id"])

@@ -130,15 +130,3 @@ def test_labels_are_found_in_the_first_rows(seen, positive, complete, expected):
 def test_labels_that_are_not_two(seen, positive, complete, sentence):
     with pytest.raises(StreamError, match=sentence):
         find_labels(seen, positive, source="f", column="y", complete=complete)
-
-
-@pytest.mark.parametrize("url", ["kafka://", "kafka://host", "kafka://host/a/b", "kafka://host/topic?from=now"])
-def test_a_topic_has_a_host_and_a_name(url):
-    with pytest.raises(StreamError, match="must be kafka://host:port/topic"):
-        Sources([url]).open(url)
-
-
-def test_without_a_kafka_client_the_way_to_get_it_is_said(monkeypatch):
-    monkeypatch.setitem(sys.modules, "kafka", None)
-    with pytest.raises(ModuleNotFoundError, match=r'pip install "lopsided\[kafka\]"'):
-        Sources(["kafka://host:9092/topic"]).open("kafka://host:9092/topic")

@@ -53,6 +53,11 @@ class Choosing:
         self._n_held = self._n_after_letting_go = 0
         self.n_written = self.n_alerts = 0
 
+    @property
+    def holds_rows(self) -> bool:
+        """Whether rows that have been taken may not have been written yet."""
+        return self._top is not None or self._by_score
+
     def take(self, writer: Writer, portion: Portion, columns: tuple[Any, ...], flagged: Any) -> None:
         """The next rows, with their scores, probabilities and decisions."""
         self.n_alerts += int(np.count_nonzero(flagged))

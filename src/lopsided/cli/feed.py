@@ -59,8 +59,8 @@ def open_feed(
     """
     return feeds.open_feed(
         list(reading.files),
-        label=reading.label if labels is None else labels.column,
-        labels=None if labels is None else labels.spellings,
+        label=reading.label if labels is None else labels.form.column,
+        labels=None if labels is None else labels.form.spellings,
         positive=reading.positive,
         blank=reading.blank,
         id=reading.id_column,

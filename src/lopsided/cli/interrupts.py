@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -50,6 +50,20 @@ class Interruptible:
             self._is_working = True
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def undisturbed(self, work: Callable[[], object]) -> Callable[[], None]:
+        """Work that is done while the next item is waited for, and must not end in the middle either."""
+
+        def done() -> None:
+            is_within, self._is_working = self._is_working, True
+            try:
+                work()
+            finally:
+                self._is_working = is_within
+            if self.interrupted and not is_within:
+                raise KeyboardInterrupt
+
+        return done
 
     def _note(self, number: int, frame: FrameType | None) -> Any:
         is_at_once = self.interrupted or not self._is_working

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from lopsided.cli.feed import Feed, tell
 from lopsided.constraints import ParameterError
-from lopsided.feeds import BadRows, LabelFile, read_labels
+from lopsided.feeds import BadRows, LabelFile, LabelsToCome, read_labels
+from lopsided.feeds.label_files import LabelForm
 from lopsided.late import Counts, Delay, LateLearner, SelectiveLabels, Unlabelled
 from lopsided.streams import Spellings
 from lopsided.streams.bookmarks import Bookmarks
+from lopsided.streams.topics import is_topic
 
 # Where labels stand in options that `Reading` does not know.
 _NAMES = ("label_files", "label_time", "corrections", "labels_for", "explore", "weight_cap")
@@ -42,10 +42,12 @@ class LateOptions:
         known: Mapping[str, Any] | None = None,
         *,
         goes_on_by_id: bool = False,
+        can_follow: bool = False,
     ) -> LateOptions:
         """Checked against each other, before any file is looked at.
 
-        `known` are the options of a model that goes on, which hold for whatever is not said again.
+        `known` are the options of a model that goes on, which hold for whatever is not said again. `can_follow` says
+        that the command takes labels of a topic as they come.
         """
         given = {name: options.pop(name) for name in _NAMES if name in options}
         for name, value in (known or {}).items():
@@ -56,8 +58,9 @@ class LateOptions:
         found = cls(delay, unlabelled, **given, goes_on_by_id=goes_on_by_id)
         said = dict(known or {}) | {name: value for name, value in options.items() if value is not None}
         found.check(said.get("id_column"), said.get("time_column"))
-        if found.label_files and options.get("follow"):
-            raise ParameterError("The option --labels must come without --follow: labels are read once. Got both.")
+        if found.label_files and options.get("follow") and not (can_follow and all(map(is_topic, found.label_files))):
+            rule = "must name topics if it comes with --follow" if can_follow else "must come without --follow"
+            raise ParameterError(f"The option --labels {rule}: labels of files are read once. Got both.")
         return found
 
     def check(self, id_column: str | None, time_column: str | None) -> None:
@@ -111,10 +114,10 @@ class LateOptions:
         """
         if not self.by_id:
             return None
-        bookmarks = Bookmarks() if before is None else Bookmarks.from_json(before["bookmarks"])
         if not self.label_files:
             assert spellings is not None and before is not None
-            return LabelFile([], np.zeros(0), None, before["column"], spellings, bookmarks, 0)
+            form = LabelForm.from_json(before, options["id_column"], spellings)
+            return form.none(Bookmarks.from_json(before["bookmarks"]))
         with BadRows(options["on_error"], options.get("quarantine"), tell) as bad:
             found = read_labels(
                 self.label_files,
@@ -123,13 +126,19 @@ class LateOptions:
                 time=self.label_time,
                 positive=options.get("positive"),
                 spellings=spellings,
-                bookmarks=bookmarks,
+                before=before,
+                follow=bool(options.get("follow")),
+                idle=options.get("idle"),
                 bad=bad,
             )
-        if found.n_left_out:
-            missing = "an identifier, a label or a time" if self.label_time else "an identifier or a label"
-            tell(f"note: {found.n_left_out:,} labels without {missing} were left out")
+        tell_left_out(found)
         return found
+
+    def to_come(self, options: Mapping[str, Any], told: LabelFile | None) -> LabelsToCome | None:
+        """The labels of topics that are followed."""
+        if told is None or not self.label_files or not options.get("follow"):
+            return None
+        return LabelsToCome(self.label_files, told, BadRows(options["on_error"], options.get("quarantine"), tell))
 
     def selection(self, seed: int, *, has_budget: bool) -> SelectiveLabels | None:
         """Whose labels are seen, if not all are."""
@@ -160,6 +169,13 @@ def check_times(late: LateOptions, feed: Feed) -> None:
             raise ParameterError(
                 f"The option {option} must be a number of rows unless --time names a column, got a duration."
             )
+
+
+def tell_left_out(found: LabelFile) -> None:
+    """Say how many labels could not be used."""
+    if found.n_left_out:
+        missing = "an identifier or a label" if found.form.timed is None else "an identifier, a label or a time"
+        tell(f"note: {found.n_left_out:,} labels without {missing} were left out")
 
 
 def tell_labels(late: LateLearner, told: LabelFile | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -100,9 +101,10 @@ def learn(
     refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
     to their end, their labels are taken to be known, and they are learned.
 
-    Labels may stand in a file of their own, --labels labels.csv --id id: each is learned when it became known
+    Labels may stand in a file or topic of their own, --labels labels.csv --id id: each is learned when it became known
     (--label-time), after --delay, or at once. At the end all of them are learned; rows without a label wait on in the
-    file of the model, and --resume with new labels learns them.
+    file of the model, and --resume with new labels learns them. With --follow, labels of a topic are learned as they
+    come.
 
     B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
 
@@ -128,7 +130,9 @@ def learn(
     budget = restored_budget(attached) or budget
     known = attached[FEED].description if FEED in attached else {"bookmarks": [], "options": {}}
     marks = Bookmarks.from_json(known["bookmarks"])
-    late = LateOptions.of(delay, unlabelled, options, known["options"], goes_on_by_id=LABELS in attached)
+    late = LateOptions.of(
+        delay, unlabelled, options, known["options"], goes_on_by_id=LABELS in attached, can_follow=True
+    )
     if from_start and late.by_id:
         raise ParameterError(
             "The option --from-start must come without labels by identifier, by which rows are learned once. Got both."
@@ -136,8 +140,10 @@ def learn(
     said = known["options"] | {name: value for name, value in options.items() if value is not None}
     spellings = None if model is None else Spellings.of(model.labels_)
     told = late.read(said, spellings, attached[LABELS].description if LABELS in attached else None)
+    to_come = late.to_come(said, told) or nullcontext()
     chosen = late.selection(known["options"].get("seed", seed), has_budget=budget is not None)
-    with open_feed(Reading(files, **options), model, bookmarks=marks, from_start=from_start, labels=told) as feed:
+    reading = Reading(files, **options)
+    with to_come as later, open_feed(reading, model, bookmarks=marks, from_start=from_start, labels=told) as feed:
         if model is None:
             model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value)
         elif FEED not in attached:
@@ -164,6 +170,7 @@ def learn(
             every_rows=checkpoint,
             every_seconds=checkpoint_seconds,
             alerting=watching,
+            to_come=later,
         )
         summary, code = _learned(training, checkpoint, goes_on=resume is not None)
     if as_json:
@@ -231,6 +238,8 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
 
     feed = training.feed
     interrupts = Interruptible()
+    sources = feed.stream.sources
+    sources.meanwhile, sources.leaving = map(interrupts.undisturbed, (training.hear, training.save))
     problem: StreamError | None = None
     with Status("learning") as status:
         try:
@@ -242,7 +251,9 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
             problem = error
         has_ended = problem is None and not interrupts.interrupted
         is_told = training.told is not None and bool(training.told.ids)
-        is_changed = bool(status.n_rows or (has_ended and (training.n_waiting or feed.bad.count or is_told)))
+        is_changed = bool(
+            status.n_rows or training.n_heard or (has_ended and (training.n_waiting or feed.bad.count or is_told))
+        )
         if has_ended:
             training.finish()
         if training.alerting is not None:

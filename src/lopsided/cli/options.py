@@ -232,7 +232,8 @@ by_id = _stacked(
         "label_files",
         multiple=True,
         metavar="FILE",
-        help="File of labels by identifier: the columns of --id and --label, and --label-time (may be repeated).",
+        help="File or topic of labels by identifier: the columns of --id and --label, and --label-time (may be "
+        "repeated). With learn --follow, which takes topics only, they are learned as they come.",
     ),
     click.option(
         "--label-time",

@@ -36,6 +36,7 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
     """
     from lopsided.cli import targets
     from lopsided.feeds.bad_rows import quarantine_path
+    from lopsided.streams.topics import is_topic
 
     wanted = []
     for name, kind in kinds.items():
@@ -44,7 +45,8 @@ def check_outputs(options: Mapping[str, Any], kinds: Mapping[str, str], *, force
             path = quarantine_path(options["on_error"], path)
         if name == "output" and path is None:
             path, option = options.get("resume"), "--resume"
-        if path is not None:
+        is_written_to = kind == "SCORES" and path is not None and is_topic(path)  # behind what is there
+        if path is not None and not is_written_to:
             wanted.append(targets.Target(option, path, getattr(targets, kind)))
     read = (*options.get("files", ()), *options.get("label_files", ()))
     inputs = [*read, *(options[name] for name in ("what", "model") if options.get(name))]

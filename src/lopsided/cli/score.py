@@ -13,7 +13,7 @@ from lopsided.cli.options import reading_beside_an_output, threshold_option, wit
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--output", "-o", metavar="FILE", help="Where to write. Default: standard output.")
+@click.option("--output", "-o", metavar="FILE", help="Where to write: a file or a topic. Default: standard output.")
 @click.option(
     "--format",
     "to",
@@ -66,7 +66,7 @@ def score(
     Rows that are predicted to have the positive label are alerts. With a budget (--threshold budget:50/day, or that of
     `lopsided learn --alerts`) these are at most so many a day, decided row by row; the score is then not shifted. --top
     and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row is
-    written as soon as it is there.
+    written as soon as it is there. A topic, kafka://host:port/topic, gets a JSON object for each row.
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
@@ -101,9 +101,10 @@ def score(
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
-            portions = interrupts.over(feed.ahead())
+            portions, is_prompt = interrupts.over(feed.ahead()), not choosing.holds_rows
             if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_ and not options["follow"]:
                 tell(f"note: {model} has kept no rows to find a share by: that of the first rows here is taken")
+                is_prompt = False
                 portions = cut_by_first_rows(ranker, str(rule), portions, as_records=writer.takes_records)
             for portion in portions:
                 answer = ranker.answer(portion.X)
@@ -113,8 +114,12 @@ def score(
                     scores, flagged = answer.score, watching.decide(portion, answer.score)
                     decision = ranker.labels_.names(flagged)
                 choosing.take(writer, portion, (scores, answer.probability, decision), flagged)
+                if is_prompt:
+                    feed.confirm(portion)
                 status.advance(scores.size, feed.progress)
             choosing.finish(writer)
+            if not interrupts.interrupted:
+                feed.confirm()
         if watching is not None:
             watching.note_late_rows(feed)
         summary = {

@@ -12,9 +12,9 @@ import numpy as np
 
 from lopsided.cli.alerting import ATTACHED as ALERTS
 from lopsided.cli.alerting import Alerting
-from lopsided.cli.late_labels import LateOptions, tell_labels
+from lopsided.cli.late_labels import LateOptions, tell_labels, tell_left_out
 from lopsided.estimators.state.files import Attachment, save_model
-from lopsided.feeds import Feed, LabelFile, Portion
+from lopsided.feeds import Feed, LabelFile, LabelsToCome, Portion
 from lopsided.late import LateLearner, SelectiveLabels, Unlabelled
 from lopsided.metrics import AUPRC, AUROC
 
@@ -38,6 +38,7 @@ class Training:
     attached : what the file of a model that goes on holds; {} for a new one.
     every_rows, every_seconds : when to save on the way.
     alerting : an alert budget that watches the rows, and is saved with the model for `lopsided score`.
+    to_come : labels of topics that are followed.
     """
 
     def __init__(
@@ -54,12 +55,14 @@ class Training:
         every_rows: int,
         every_seconds: float,
         alerting: Alerting | None = None,
+        to_come: LabelsToCome | None = None,
     ) -> None:
         assert feed.labels is not None
         self.model, self.feed, self.target, self.options = model, feed, target, dict(options)
         by_threshold = selection is not None and alerting is None
         self.late = LateLearner(model, classes=feed.labels.classes, keep_thresholds=by_threshold, **late.rules)
         self.told, self.selection = told, selection
+        self._to_come, self.n_heard = to_come, 0
         # Rows that may yet be learned wait on in the file.
         self._waits_on = late.by_id or (late.unlabelled is not None and late.unlabelled.after is not None)
         self.roc, self.precision_recall = AUROC(), AUPRC(interpolation="step")
@@ -85,8 +88,24 @@ class Training:
         """Rows whose labels are not known yet."""
         return self.late.counts.waiting
 
+    def hear(self) -> None:
+        """Learn from the labels that have come by now, and save if it is time to."""
+        found = None if self._to_come is None else self._to_come.take()
+        if found is None:
+            return
+        tell_left_out(found)
+        waiting = self.late.scores_in_waiting(found.ids)
+        there = ~np.isnan(waiting)
+        self._measure(found.signs[there] > 0, waiting[there])
+        tell_labels(self.late, found)
+        self.told = found
+        self.n_heard += len(found.ids)
+        self._rows_unsaved += len(found.ids)
+        self.checkpoint()
+
     def step(self, rows: Portion) -> int:
         """Score rows, and learn those whose label is known by then; returns how many came."""
+        self.hear()
         keys = None
         if self.told is not None:
             keys = rows.ids(str(self.feed.schema.id))  # type: ignore[union-attr]
@@ -102,17 +121,20 @@ class Training:
         scores = self.late.progressive_scores(rows.X, y, times=rows.times, keys=keys, choose=chooses)
         judged = ~np.isnan(rows.signs)
         is_positive = rows.signs[judged] > 0
-        self.roc.update_many(is_positive, scores[judged])
-        self.precision_recall.update_many(is_positive, scores[judged])
-        self.positives += int(is_positive.sum())
+        self._measure(is_positive, scores[judged])
         if self.alerting is not None:
             flagged = np.concatenate(flags) if flags else self.alerting.decide(rows, scores)
             self.n_alerts += int(flagged.sum())
             self.n_hits += int((flagged[judged] & is_positive).sum())
-        self.n_measured += is_positive.size
         self._rows_unsaved += scores.size
         self._learned = rows
         return scores.size
+
+    def _measure(self, is_positive: Any, scores: Any) -> None:
+        self.roc.update_many(is_positive, scores)
+        self.precision_recall.update_many(is_positive, scores)
+        self.positives += int(is_positive.sum())
+        self.n_measured += is_positive.size
 
     def _alerts(self, rows: Portion, part: slice, scores: Any) -> Any:
         assert self.alerting is not None
@@ -129,11 +151,13 @@ class Training:
         if not self.model.started_:
             return False
         save_model(self.model, self.target, self._attachments())
+        self.feed.confirm(self._learned)
         self._rows_unsaved, self._saved_at = 0, time.monotonic()
         return True
 
     def finish(self) -> None:
         """The stream has ended: the labels of all rows that wait have come in at last, where there are any."""
+        self.hear()
         self.late.learn_known() if self._waits_on else self.late.finish()
         self._learned = None
 
@@ -148,8 +172,7 @@ class Training:
         if self._keeps_waiting:
             attached[LATE] = self.late.state()
         if self.told is not None:
-            known = {"bookmarks": self.told.bookmarks.to_json(), "column": self.told.column}
-            attached[LABELS] = Attachment(known, {})
+            attached[LABELS] = Attachment(self.told.to_json(), {})
         if self.selection is not None:
             attached[SELECTION] = Attachment(self.selection.state(), {})
         return attached

@@ -19,9 +19,19 @@ are wanted. Nothing here knows a learner, or a command line.
 
 from lopsided.feeds.bad_rows import BadRows
 from lopsided.feeds.feed import Feed, FeedWarning
-from lopsided.feeds.label_files import LabelFile, read_labels
+from lopsided.feeds.label_files import LabelFile, LabelsToCome, read_labels
 from lopsided.feeds.opening import open_feed
 from lopsided.feeds.outputs import open_writer
 from lopsided.feeds.portions import Portion
 
-__all__ = ["BadRows", "Feed", "FeedWarning", "LabelFile", "Portion", "open_feed", "open_writer", "read_labels"]
+__all__ = [
+    "BadRows",
+    "Feed",
+    "FeedWarning",
+    "LabelFile",
+    "LabelsToCome",
+    "Portion",
+    "open_feed",
+    "open_writer",
+    "read_labels",
+]

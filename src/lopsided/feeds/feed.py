@@ -219,6 +219,14 @@ class Feed:
         place = latest if through is None or through.place is None else through.place
         return self.earlier.updated(place.bookmarks(), from_start=self.from_start)
 
+    def confirm(self, through: Portion | None = None) -> None:
+        """What was read up to a portion is safe, in a file or with whoever it was for.
+
+        A group of consumers that share a topic is told, so that none of them reads it again.
+        """
+        if getattr(self.stream, "is_topic", False):
+            self.stream.confirm(self.bookmarks(through))
+
     def _unknown(self, n_rows: int) -> Signs:
         """Labels of rows whose labels stand elsewhere."""
         assert self.labels is not None

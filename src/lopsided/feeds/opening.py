@@ -21,8 +21,8 @@ from lopsided.streams.errors import shown_columns
 from lopsided.streams.file_stream import NothingNewError, ReadBefore
 from lopsided.streams.labelled import USUAL_LABEL_NAMES, label_column
 from lopsided.streams.labels import BLANK, spelled
-from lopsided.streams.sources import KAFKA
 from lopsided.streams.tables import FORMATS, LIBSVM, format_of
+from lopsided.streams.topics import is_topic
 from lopsided.streams.transcoding import known_encoding
 
 _TAB = {"\\t": "\t", "tab": "\t"}  # as a shell hands it over, and in a word
@@ -39,6 +39,8 @@ def open_feed(
     ignore: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     width: int | None = None,
+    keys: Sequence[str] | str = (),
+    value: str | None = None,
     features: int | None = None,
     format: str | None = None,
     delimiter: str | None = None,
@@ -72,6 +74,9 @@ def open_feed(
     kinds : column -> number, flag, category, text, date, key or ignore, where the first rows do not tell; also age,
         number:comma and others, see `lopsided.encoding.infer_schema`.
     width : columns for each hashed one, a power of two.
+    keys : columns such as a card or a shop, whose past is to be learned from, or "auto"; it needs a `time`. The rows
+        are then those of a `lopsided.TablePipeline(feed.schema, ...)`, which keeps the history.
+    value : the column of amounts: with keys, what is usual for each is learned too.
     features : the number of features of LIBSVM files. Default: the largest index of the first 4 MB.
     format : csv, ndjson, parquet, arrow or libsvm. Default: as the first bytes, the suffix or the first lines tell.
     delimiter : what separates the cells of a CSV, \\t for a tab. Default: what its header tells.
@@ -90,6 +95,27 @@ def open_feed(
     Raises
     ------
     StreamError : the source cannot be read, or is not what a model needs; while looping, a bad row.
+
+    Examples
+    --------
+    With `keys` a model learns from what each card did before, here that all frauds are eve's:
+
+    >>> import lopsided as lp
+    >>> import pyarrow as pa
+    >>> table = pa.table({
+    ...     "card": ["ann", "bob", "eve", "joe"] * 60,
+    ...     "when": [3600 * hour for hour in range(240)],
+    ...     "amount": [7, 9] * 120,
+    ...     "fraud": [0, 0, 1, 0] * 60,
+    ... })
+    >>> feed = lp.open_feed(table, label="fraud", time="when", keys=["card"], value="amount")
+    >>> model = lp.TablePipeline(feed.schema, learner=lp.FourierRanker(random_state=0))
+    >>> for rows in feed:
+    ...     _ = model.partial_fit(rows.X, rows.y)
+    >>> payment = {"when": 3600 * 241, "amount": 7}
+    >>> eve, ann = model.decision_function([payment | {"card": "eve"}, payment | {"card": "ann"}])
+    >>> bool(eve > ann)
+    True
     """
     if format is not None and format not in FORMATS:
         raise ArgumentError(f"The format of a feed must be one of {', '.join(FORMATS)}, got {format!r}.", "format")
@@ -136,6 +162,7 @@ def open_feed(
             feed = _known_table(stream, bad, model, label, blank, labelled=labelled, labels=labels, tell=tell)
         else:
             columns = {"id": id, "time": time, "ignore": ignore, "kinds": kinds, "width": width}
+            columns |= {"keys": keys, "value": value}
             if labels is None:
                 feed = _new_table(stream, bad, label, positive, blank, columns, tell)
             else:
@@ -159,6 +186,9 @@ def _say_where_it_goes_on(feed: Feed) -> None:
         feed.note("standard input is another one than before, and is read from its start")
     elif mark is not None:
         feed.note(f"{feed.stream.source_name} continues after the {mark.rows:,} rows that were read before")
+    lost = getattr(feed.stream, "n_lost", 0)
+    if lost:
+        feed.note(f"{lost:,} messages of {feed.stream.source_name} were deleted by its broker before they were read")
 
 
 def _paths_of(source: Any) -> list[str]:
@@ -213,7 +243,7 @@ def _reads(model: Any, *, is_sparse: bool) -> bool:
 def _is_pipe(path: str) -> bool:
     if os.path.isfile(path) or os.path.isdir(path):
         return False
-    return path == STANDARD_INPUT or path.startswith(KAFKA) or os.path.exists(path)
+    return path == STANDARD_INPUT or is_topic(path) or os.path.exists(path)
 
 
 def _sparse_stream(
@@ -284,12 +314,22 @@ def _new_table(
         labels = find_labels(
             spellings, positive, source=stream.name, column=found, complete=stream.is_whole, blank=blank
         )
-    feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    feed = _new_feed(stream, bad, schema, labels, tell)
     if label is None and found.lower() not in USUAL_LABEL_NAMES:  # a wrong guess would learn something else, very well
         feed.note(f"no label column was named: the last one, {found!r}, is taken as the label", argument="label")
     for note in notes:
         feed.note(note, argument="kinds")
     return feed
+
+
+def _new_feed(stream: Any, bad: BadRows, schema: Schema, labels: Spellings, tell: Tell) -> Feed:
+    """A feed of rows by a schema; with keys, of rows that a model with a history takes."""
+    if not schema.history_keys:
+        return Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    from lopsided.estimators.compose.table_pipeline import TablePipeline  # which is needed then, and Numba with it
+
+    encoder = TablePipeline(schema).encoder_
+    return Feed(stream, bad, schema, labels, n_features=encoder.width, encoder=encoder, tell=tell)
 
 
 def _table_without_labels(
@@ -303,7 +343,7 @@ def _table_without_labels(
         if not any(stream.head.values()):
             raise StreamError(stream.name, None, None, "must have at least one row of data", "none")
     schema, notes = schema_and_notes(stream.head, **columns)
-    feed = Feed(stream, bad, schema, labels, n_features=TableEncoder(schema).width, tell=tell)
+    feed = _new_feed(stream, bad, schema, labels, tell)
     if is_here:
         feed.note(f"the column {label!r} of {stream.name} is ignored: labels stand elsewhere")
     for note in notes:

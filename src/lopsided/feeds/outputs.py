@@ -11,6 +11,7 @@ from lopsided.feeds.feed import Feed
 from lopsided.feeds.text_writers import CsvAsItCame, CsvWriter, JsonAsItCame, JsonWriter
 from lopsided.feeds.writers import Writer
 from lopsided.streams.errors import StreamError, shown_columns
+from lopsided.streams.topics import is_topic
 
 KEEP = ("all", "id", "none")
 _TABBED = {".tsv", ".tab"}
@@ -25,24 +26,31 @@ _MADE_ANEW: dict[str, type[Writer]] = {"ndjson": JsonWriter, "parquet": ParquetW
 def open_writer(
     path: str | None, feed: Feed, *, format: str | None = None, keep: str = "all", at_once: bool = False
 ) -> Writer:
-    """A file for the rows of a feed and their scores; use it in a `with` statement.
+    """A file or a topic for the rows of a feed and their scores; use it in a `with` statement.
 
     Parameters
     ----------
-    path : the file; None is standard output.
+    path : the file; None is standard output; kafka://host:port/topic, where each row is a message.
     feed : where the rows come from.
-    format : csv, ndjson, parquet or arrow. Default: as the suffix tells.
+    format : csv, ndjson, parquet or arrow. Default: as the suffix tells; ndjson for a topic.
     keep : which columns of the feed stand before the scores: all, id (the identifier) or none.
     at_once : write text into the file itself, flushed after every portion, instead of a whole file at the end.
     """
-    suffix = PurePath(path or "").suffix.lower()
-    kind = format or _SUFFIXES.get(suffix)
+    to_topic = path is not None and is_topic(path)
+    suffix = "" if to_topic else PurePath(path or "").suffix.lower()
+    kind = format or ("ndjson" if to_topic else _SUFFIXES.get(suffix))
+    if to_topic and kind != "ndjson":
+        raise ArgumentError(f"The output must be ndjson for a topic, got the format {kind}.", "output")
     if kind is None:
         known = ", ".join(filter(None, _SUFFIXES))
         raise ArgumentError(f"The output must end in {known}, or its format must be said, got {path!r}.", "output")
     if kind in ("parquet", "arrow") and path is None:
         raise ArgumentError(f"The output must be a file for the format {kind}, got standard output.", "output")
-    if path is not None and (os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path)))):
+    if (
+        path is not None
+        and not to_topic
+        and (os.path.isdir(path) or not os.path.isdir(os.path.dirname(os.path.abspath(path))))
+    ):
         raise ArgumentError(f"The output must be a file in a directory that exists, got {path!r}.", "output")
     if keep == "id":
         _check_identifier(feed)

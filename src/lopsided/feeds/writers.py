@@ -10,6 +10,8 @@ from typing import Any, BinaryIO
 from lopsided.feeds.feed import Feed
 from lopsided.feeds.portions import Portion
 from lopsided.streams.errors import StreamError
+from lopsided.streams.sources import topic_to_write
+from lopsided.streams.topics import is_topic
 
 NEW_COLUMNS = ("score", "probability", "predicted")
 
@@ -26,7 +28,8 @@ class Writer:
     """A file that takes portions with their scores. It appears under its name when it is whole, or not at all.
 
     A link stays a link; what is no file, such as a pipe, is written into. Rows of a stream that nobody knows the end of
-    are there at once: `at_once` writes into the file itself, and leaves nothing in a buffer.
+    are there at once: `at_once` writes into the file itself, and leaves nothing in a buffer. A topic takes each row as
+    a message, and `write` returns when its broker has confirmed them all.
     """
 
     can_be_read_early = False  # before the end is written
@@ -34,10 +37,14 @@ class Writer:
 
     def __init__(self, path: str | None, feed: Feed, keep: str, *, at_once: bool = False) -> None:
         self.feed, self.keep, self.at_once = feed, keep, at_once
-        self._target = None if path is None else Path(path).resolve()
+        self._file: BinaryIO
+        self._topic = topic_to_write(path) if path is not None and is_topic(path) else None
+        self._target = None if path is None or self._topic is not None else Path(path).resolve()
         self._part: Path | None = None
-        if self._target is None:
-            self._file: BinaryIO = sys.stdout.buffer
+        if self._topic is not None:
+            self._file, self.at_once = self._topic, True
+        elif self._target is None:
+            self._file = sys.stdout.buffer
         elif self._target.exists() and not self._target.is_file():
             self._file = self._target.open("wb", buffering=0)
         elif at_once and self.can_be_read_early:
@@ -52,6 +59,9 @@ class Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if self._topic is not None:
+            self._topic.close()
+            return
         if self._target is None:
             self._file.flush()
             return

@@ -16,7 +16,7 @@ from lopsided.late.labelling import Labelling
 from lopsided.late.outcomes import Outcome
 from lopsided.late.playing import arrived
 from lopsided.late.rows import Floats
-from lopsided.late.store import Key
+from lopsided.late.store import Key, MemoryStore
 from lopsided.protocol import Answer
 
 
@@ -273,6 +273,21 @@ class LateLearner(Labelling):
             assert labels is not None or not self._coming
             signs = [self._coming.last_of(key) for key in door.keys_of(keys)]
             return np.array(signs) if labels is None else Signs.of(signs, labels)
+
+    def scores_in_waiting(self, keys: Iterable[Any]) -> Floats:
+        """The scores of rows in memory that wait for a label of these keys, and expect none yet; NaN where none does.
+
+        A key that is named twice has its score once.
+        """
+        with self._lock:
+            named = door.keys_of(keys)
+            scores = dict.fromkeys(named, math.nan)
+            store = self.store
+            for key in scores:
+                if isinstance(store, MemoryStore) and store.is_waiting(key) and self._coming.first_of(key) is None:
+                    row = store.copy_of(key)
+                    scores[key] = float(row.scores[0]) if np.isnan(row.signs[0]) else math.nan
+            return np.array([scores.pop(key, math.nan) for key in named], dtype=np.float64)
 
     def _named_labels(self, keys: Iterable[Any], labels: Any) -> tuple[list[Key], Floats, LabelMap | None]:
         named = door.keys_of(keys)

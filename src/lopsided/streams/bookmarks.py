@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from lopsided.streams.errors import StreamError
+from lopsided.streams.topics import is_topic, topic_itself
 
 HEAD_BYTES = 1 << 16
 _RUNGS = (1 << 8, 1 << 10, 1 << 12, 1 << 14, HEAD_BYTES)  # by which the beginning of something shorter is recognised
@@ -64,7 +65,9 @@ class Bookmark:
         """The bookmark of such values."""
         heads = tuple((int(length), str(digest)) for length, digest in values["heads"])
         length, digest = values["tail"]
-        return cls(**{**values, "heads": heads, "tail": (int(length), str(digest))})
+        source = str(values["source"])
+        source = topic_itself(source) if is_topic(source) else source  # older files have more than that
+        return cls(**{**values, "source": source, "heads": heads, "tail": (int(length), str(digest))})
 
 
 class Bookmarks:
@@ -109,7 +112,12 @@ class Bookmarks:
 
 
 def key_of(path: str) -> str:
-    """What a source is called in bookmarks: files by their absolute path, whatever the working directory."""
+    """What a source is called in bookmarks: files by their absolute path, whatever the working directory.
+
+    A topic is called by its address, however it is read.
+    """
+    if is_topic(path):
+        return topic_itself(path)
     return path if path == "-" or "://" in path else os.path.realpath(path)
 
 

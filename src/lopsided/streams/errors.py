@@ -48,7 +48,8 @@ class StreamError(ValueError):
 
     def __str__(self) -> str:
         if self.line is None:
-            subject = f"{self.field} of {self.source}" if self.field else f"the file {self.source}"
+            kind = "topic" if "://" in self.source else "file"
+            subject = f"{self.field} of {self.source}" if self.field else f"the {kind} {self.source}"
         else:
             subject = f"{self.field or 'the row'} in {self.unit} {self.line} of {self.source}"
         return f"{subject[0].upper()}{subject[1:]} {self.rule}, got {self.got}."

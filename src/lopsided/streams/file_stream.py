@@ -12,6 +12,7 @@ from lopsided.streams.bookmarks import Bookmark, Bookmarks, Place, both_ends, ch
 from lopsided.streams.byte_source import ByteSource
 from lopsided.streams.errors import StreamError
 from lopsided.streams.sources import Sources
+from lopsided.streams.topics import TopicSource, located
 
 
 class NothingNewError(Exception):
@@ -46,12 +47,15 @@ class FileStream:
         self._bad_before = 0  # bad rows ahead that were dealt with before
         self._latest: Callable[[int], Bookmark] | None = None
         self._rows_of_latest = 0
+        self._topics: list[tuple[str, int, TopicSource]] = []  # those that were opened, by name and visit
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._source.close()
+        for _name, _visit, topic in self._topics:
+            topic.close()
 
     @property
     def name(self) -> str:
@@ -62,6 +66,16 @@ class FileStream:
     def source_name(self) -> str:
         """The present file."""
         return self._source.name
+
+    @property
+    def is_topic(self) -> bool:
+        """Whether the present source is a topic."""
+        return isinstance(self._source, TopicSource)
+
+    @property
+    def n_lost(self) -> int:
+        """Messages of a topic that are gone, and were not read before."""
+        return getattr(self._source, "n_lost", 0)
 
     @property
     def bytes_read(self) -> int:
@@ -101,7 +115,8 @@ class FileStream:
             self.finished.append(replace(self._latest(self._rows_of_latest), ended_at=self._source.total))
         elif self.going_on is not None:
             self.finished.append(self.going_on)
-        self._source.close()
+        if not self.is_topic:  # which may have to be told yet that what it gave is safe
+            self._source.close()
 
     def _opened(self, path: str) -> ByteSource | None:
         """A file at the place where it is to be gone on with; None if there is nothing new in it."""
@@ -109,7 +124,9 @@ class FileStream:
         mark = self._bookmarks.of(key, self._visits[key])
         self._visits[key] += 1
         self._latest = None
-        source: ByteSource = self.sources.open(path, None if mark is None else mark.offsets)
+        source: Any = self.sources.open(path, None if mark is None else mark.offsets)
+        if isinstance(source, TopicSource):
+            self._topics.append((key, self._visits[key] - 1, source))
         try:
             has_more = mark is None or self._passed(source, path, mark)
         except BaseException:
@@ -149,6 +166,7 @@ class FileStream:
         """A chunk that can say how far its file has been read when so many of its rows have been taken."""
         if chunk.after is None:
             return chunk
+        chunk.bad = [self._located(error) for error in chunk.bad]
         if self._bad_before:
             chunk.bad, self._bad_before = chunk.bad[self._bad_before :], max(0, self._bad_before - len(chunk.bad))
         source, path, before, after = self._source, self.path, self._rows_here, chunk.after
@@ -159,6 +177,17 @@ class FileStream:
         chunk.mark, self._latest, self._rows_of_latest = mark, mark, chunk.n_rows
         self._rows_here += chunk.n_rows
         return chunk
+
+    def _located(self, error: StreamError) -> StreamError:
+        """An error of a row with its place in the source; that of a topic is a message."""
+        return located(self._source, error, 0 if self.going_on is None else self.going_on.line)
+
+    def confirm(self, bookmarks: Bookmarks) -> None:
+        """What lies before these bookmarks is safe: topics that are shared with others are told."""
+        for key, visit, topic in self._topics:
+            mark = bookmarks.of(key, visit)
+            if mark is not None:
+                topic.commit(mark.offsets)
 
 
 class ReadBefore:

@@ -36,10 +36,12 @@ class JsonTable:
         self._look = look
         self.columns: list[str] = []
         self._first = first
-        self._rows_ahead = [] if may_be_empty else self._peek()
+        self._rows_ahead = self._peek(may_be_empty)
 
-    def _peek(self) -> list[dict[str, Any]]:
+    def _peek(self, may_be_empty: bool) -> list[dict[str, Any]]:
         if isinstance(self._first, StreamError):
+            if may_be_empty:
+                return []
             raise self._first
         rows: list[dict[str, Any]] = []
         problem: tuple[int, str, str] | None = None
@@ -51,7 +53,7 @@ class JsonTable:
                 problem = (line, *wrong)
             if len(rows) == self._look:
                 break
-        if not rows:
+        if not rows and not may_be_empty:
             line, rule, got = problem or (1, "must be one JSON object", "nothing")
             raise StreamError(self.name, line, None, rule, got)
         return rows

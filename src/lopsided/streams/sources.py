@@ -5,13 +5,13 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lopsided.streams.byte_source import STANDARD_INPUT, ByteSource, Shrunk, Waiting
 from lopsided.streams.errors import StreamError
+from lopsided.streams.topics import NATS, is_topic
 
-KAFKA = "kafka://"
 _BETWEEN_LOOKS = 0.1  # seconds between two looks at a file that may grow
 
 
@@ -19,11 +19,16 @@ class Sources:
     """Paths as the files that they stand for: a directory, or a pattern such as *.csv, is all its files by name.
 
     With `follow` the end of the last file is not the end: it is watched for more, a directory also for further files,
-    until `idle` seconds have passed without any (None: until interrupted). `shrunk` is told when one has become
-    shorter. `encoding` is that of their text.
+    until `idle` seconds have passed without any (None: until interrupted). `encoding` is that of their text.
+
+    Whoever works on the rows may be told what happens on the way: `shrunk` when a file has become shorter, `meanwhile`
+    from time to time while nothing comes, and `leaving` before partitions of a topic are given to another consumer.
+    All that was given away by then has been worked on.
     """
 
     shrunk: Shrunk | None = None
+    meanwhile: Callable[[], object] | None = None
+    leaving: Callable[[], object] | None = None
 
     def __init__(
         self, paths: Sequence[str], *, follow: bool = False, idle: float | None = None, encoding: str | None = None
@@ -78,11 +83,20 @@ class Sources:
 
     def open(self, path: str, offsets: Mapping[str, int] | None = None) -> Any:
         """One of them as bytes; a topic from these offsets of its partitions on."""
-        if path.startswith(KAFKA):
+        waiting = self._wait_for_more if self.follow else None
+        if path.startswith(NATS):
+            from lopsided.streams.nats import NatsSource
+
+            return NatsSource(path, waiting, offsets)
+        if is_topic(path):
             from lopsided.streams.kafka import KafkaSource
 
-            return KafkaSource(path, self._wait_for_more if self.follow else None, offsets)
-        return ByteSource(path, self._wait_for_more if self.follow else None, self.encoding, self._has_shrunk)
+            return KafkaSource(path, waiting, offsets, self._is_leaving)
+        return ByteSource(path, waiting, self.encoding, self._has_shrunk)
+
+    def _is_leaving(self) -> None:
+        if self.leaving is not None:
+            self.leaving()
 
     def _has_shrunk(self, name: str, position: int, size: int) -> None:
         if self.shrunk is not None:
@@ -102,13 +116,25 @@ class Sources:
     def _may_wait(self) -> bool:
         if self.idle is not None and time.monotonic() - self._quiet_since >= self.idle:
             return False
+        if self.meanwhile is not None:
+            self.meanwhile()
         time.sleep(_BETWEEN_LOOKS)
         return True
 
 
+def topic_to_write(url: str) -> Any:
+    """A topic to write lines into, each of them a message: it has `write`, `flush` and `close`."""
+    if url.startswith(NATS):
+        rule = "must be a topic of Kafka if rows are to be written to it"
+        raise StreamError(url, None, None, rule, "one of NATS, which can be read")
+    from lopsided.streams.kafka import KafkaSink
+
+    return KafkaSink(url)
+
+
 def _matching(path: str) -> list[str]:
     """The files that a pattern stands for; a path itself, also one that is not there."""
-    if path.startswith(KAFKA) or not glob.has_magic(path) or os.path.exists(path):
+    if is_topic(path) or not glob.has_magic(path) or os.path.exists(path):
         return [path]
     return sorted(glob.glob(path, recursive=True)) or [path]
 

@@ -16,6 +16,7 @@ from lopsided.streams.errors import StreamError, shown_columns
 from lopsided.streams.file_stream import FileStream
 from lopsided.streams.libsvm import looks_like_libsvm
 from lopsided.streams.sources import Sources
+from lopsided.streams.topics import is_topic, located
 
 FORMATS = CSV, NDJSON, PARQUET, ARROW, LIBSVM = ("csv", "ndjson", "parquet", "arrow", "libsvm")
 HEAD_ROWS = 1000
@@ -110,12 +111,15 @@ class TableStream(FileStream):
     def _as_open_table(self, source: ByteSource) -> tuple[ByteSource, OpenTable]:
         try:
             return source, self._as_table(source, self.path)
+        except StreamError as error:
+            source.close()
+            raise located(source, error, 0 if self.going_on is None else self.going_on.line) from error
         except BaseException:
             source.close()
             raise
 
     def _as_table(self, source: ByteSource, path: str) -> OpenTable:
-        file_format = self._format or format_of(source, path)
+        file_format = self._format or (NDJSON if is_topic(path) else format_of(source, path))
         lines_before = 0 if self.going_on is None else self.going_on.line
         if file_format in (PARQUET, ARROW):
             from lopsided.streams.arrow_tables import ArrowTable
