@@ -38,6 +38,20 @@ def empty_scales(n_features: int) -> Scales:
     )
 
 
+def add_scales(scales: Scales, other: Scales) -> None:
+    """Note what other scales have noted."""
+    n, more = scales.noted, other.noted
+    both = np.maximum(n + more, 1)
+    apart = other.means - scales.means
+    scales.deviations[:] += other.deviations + apart * apart * (n * (more / both))
+    scales.means[:] = np.where(n == 0, other.means, scales.means + apart * (more / both))
+    lowest, highest = np.minimum(scales.lowest, other.lowest), np.maximum(scales.highest, other.highest)
+    for mine, theirs, extreme in ((scales.lowest, other.lowest, lowest), (scales.highest, other.highest, highest)):
+        mine[:] = np.where(n == 0, theirs, np.where(more == 0, mine, extreme))
+    scales.noted[:] += more
+    scales.seen[:] += other.seen
+
+
 @compiled_as_written
 def note_value(scales: Scales, j: int, x: float) -> None:
     """Welford's update of feature j."""

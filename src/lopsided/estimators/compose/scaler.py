@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,9 +16,10 @@ from sklearn.exceptions import NotFittedError
 from lopsided.constraints import Constraint, check_parameters, choice, flag
 from lopsided.core.arithmetic.compiled import bound
 from lopsided.core.geometry.points import Rows
-from lopsided.core.geometry.scaling import MINMAX, STANDARD, empty_scales, scale_rows
+from lopsided.core.geometry.scaling import MINMAX, STANDARD, add_scales, empty_scales, scale_rows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.locking import Locked
+from lopsided.estimators.base.merging import MergeError, check_parameters_agree, in_fixed_order, refuse_unless_equal
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 
 _KINDS = {"standard": STANDARD, "minmax": MINMAX}
@@ -86,6 +88,36 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         result = X.copy()
         result.data = rows.values
         return result
+
+    def empty_like(self) -> Self:
+        """A scaler that has noted nothing, with the same parameters and features."""
+        with self._alone:
+            empty = copy.deepcopy(self)
+        if empty._started:
+            empty._start(empty.n_features_in_)
+        return empty
+
+    def merged_with(self, others: Iterable[Self], budget: Any = None) -> Self:
+        """A new scaler that has noted the rows of this one and of others; all of them stay as they are."""
+        if budget is not None:
+            raise MergeError(f"The 'budget' parameter of merge must be None for an OnlineScaler. Got {budget!r}.")
+        scalers = [copy.deepcopy(scaler) for scaler in (self, *others)]
+        check_parameters_agree(scalers)
+        begun = [scaler for scaler in scalers if scaler._started]
+        for scaler in begun[1:]:
+            refuse_unless_equal("OnlineScaler", "number of features", begun[0].n_features_in_, scaler.n_features_in_)
+        used = in_fixed_order([scaler for scaler in begun if scaler.n_seen_]) or begun[:1] or scalers[:1]
+        for scaler in used[1:]:
+            add_scales(used[0]._scales, scaler._scales)
+        return used[0]
+
+    @property
+    def n_seen_(self) -> int:
+        """How many rows have been noted."""
+        return int(self._scales.seen[0]) if self._started else 0
+
+    def _comes_first(self) -> bool:
+        return True
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes."""
