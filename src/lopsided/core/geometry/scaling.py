@@ -52,6 +52,18 @@ def add_scales(scales: Scales, other: Scales) -> None:
     scales.seen[:] += other.seen
 
 
+def take_out_scales(scales: Scales, lent: Scales) -> None:
+    """Forget what was noted first, as far as it can be: the smallest and largest values stay."""
+    both, n, before = np.maximum(scales.noted, 1), scales.noted - lent.noted, lent.noted
+    own = np.divide(scales.means * both - lent.means * before, n, out=np.zeros(n.size), where=n > 0)
+    apart = own - lent.means
+    left = scales.deviations - lent.deviations - apart * apart * (n * (before / both))
+    scales.deviations[:] = np.where(n > 0, np.maximum(left, 0.0), 0.0)
+    scales.means[:] = own
+    scales.noted[:] = n
+    scales.seen[:] -= lent.seen
+
+
 @compiled_as_written
 def note_value(scales: Scales, j: int, x: float) -> None:
     """Welford's update of feature j."""

@@ -7,7 +7,7 @@ from lopsided.core.arithmetic.limits import NOT_STORED
 from lopsided.core.geometry.kernels import Kernel, self_similarity
 from lopsided.core.geometry.points import Points, Rows, set_clock, squared_norm, store
 from lopsided.core.pointwise.budget import Budget, put_newcomer
-from lopsided.core.pointwise.expansion import USED, Expansion, append
+from lopsided.core.pointwise.expansion import SCALE, USED, Expansion, append
 from lopsided.core.pointwise.online_kernel import BlockProducts, RowScratch, fill_scratch_row
 from lopsided.core.pointwise.projectron import border, look, spread
 
@@ -25,17 +25,22 @@ def reinsert_pointwise(
     moments: Floats,
     signs: Floats,
     numbers: Integers,
+    n_let_in: int,
     work: RowScratch,
     nothing_ahead: BlockProducts,
 ) -> None:
-    """Let vectors in one after the other; of a full expansion the one that does least damage makes place.
+    """Let the first vectors in one after the other; of a full expansion the one that does least damage makes place.
 
-    With a `factor`, of a Projectron, a vector that finds no place is projected on those that are there.
+    With a `factor`, of a Projectron, a vector that finds no place is projected on those that are there. Those after the
+    first `n_let_in` are not let in: each gives its weight to the most similar one that is there.
     """
     for t in range(weights.size):
         norm, used = squared_norm(rows, t), expansion.tally[USED]
         itself = self_similarity(kernel, norm)
         fill_scratch_row(used, points, kernel, rows, t, norm, nothing_ahead, work)
+        if t >= n_let_in:
+            _give_to_most_similar(expansion, work.row, weights[t], moments[t])
+            continue
         is_full = budget.size > 0 and used == budget.size
         if factor.size:
             slot = _project(expansion, factor, is_full, tolerance, work, itself, weights[t], signs[t])
@@ -45,6 +50,18 @@ def reinsert_pointwise(
             expansion.moments[slot] = moments[t]
             set_clock(points, numbers[t])
             store(points, slot, rows, t, norm)
+
+
+@compiled
+def _give_to_most_similar(expansion: Expansion, row: Floats, weight: float, moment: float) -> None:
+    """As KOIL does with what is left over; of either class, since only the function counts here."""
+    nearest = 0
+    for i in range(1, expansion.tally[USED]):
+        if row[i] > row[nearest]:
+            nearest = i
+    if expansion.tally[USED] > 0:
+        expansion.weights[nearest] += weight / expansion.levels[SCALE]
+        expansion.moments[nearest] += moment
 
 
 @compiled

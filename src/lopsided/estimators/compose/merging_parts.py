@@ -34,7 +34,7 @@ class MergesParts(Merges):
         self.learner, self._budget_of_merge = clone(changed), budget
 
     def _take_after(self: Any, original: Any) -> None:
-        self.learner_ = original.learner_.empty_like()
+        self.scaler_, self.learner_ = original.scaler_._lent(), original.learner_.empty_like()
         self._share_with_parts()
         self._prepare_for_one()
 

@@ -16,7 +16,15 @@ from sklearn.exceptions import NotFittedError
 from lopsided.constraints import Constraint, check_parameters, choice, flag
 from lopsided.core.arithmetic.compiled import bound
 from lopsided.core.geometry.points import Rows
-from lopsided.core.geometry.scaling import MINMAX, STANDARD, add_scales, empty_scales, scale_rows
+from lopsided.core.geometry.scaling import (
+    MINMAX,
+    STANDARD,
+    Scales,
+    add_scales,
+    empty_scales,
+    scale_rows,
+    take_out_scales,
+)
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.locking import Locked
 from lopsided.estimators.base.merging import MergeError, check_parameters_agree, in_fixed_order, refuse_unless_equal
@@ -49,6 +57,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
     array([[2., 0.]])
     """
 
+    _loan: Scales | None = None  # what another scaler has noted: see `_lent`
     _constraints: ClassVar[dict[str, Constraint]] = {"kind": choice(*_KINDS), "center": flag()}
 
     def __init__(self, kind: str = "standard", center: bool = True) -> None:
@@ -95,6 +104,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
             empty = copy.deepcopy(self)
         if empty._started:
             empty._start(empty.n_features_in_)
+            empty._loan = None
         return empty
 
     def merged_with(self, others: Iterable[Self], budget: Any = None) -> Self:
@@ -107,9 +117,27 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         for scaler in begun[1:]:
             refuse_unless_equal("OnlineScaler", "number of features", begun[0].n_features_in_, scaler.n_features_in_)
         used = in_fixed_order([scaler for scaler in begun if scaler.n_seen_]) or begun[:1] or scalers[:1]
+        if len(used) > 1:
+            for scaler in used:
+                scaler._give_back()
         for scaler in used[1:]:
             add_scales(used[0]._scales, scaler._scales)
         return used[0]
+
+    def _lent(self) -> Self:
+        """A scaler that begins with the scale of this one, and gives it back when both are merged.
+
+        Else the first rows of every part would have no scale, or a wild one, and its learner would suffer from that.
+        """
+        lent = copy.deepcopy(self)
+        if lent._started and lent.n_seen_:
+            lent._loan = copy.deepcopy(lent._scales) if self._loan is None else self._loan
+        return lent
+
+    def _give_back(self) -> None:
+        if self._loan is not None:
+            take_out_scales(self._scales, self._loan)
+            self._loan = None
 
     @property
     def n_seen_(self) -> int:
@@ -180,12 +208,16 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(deep=False), self._constraints)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return named_arrays(scales=self._scales)
+        return named_arrays(scales=self._scales) | ({} if self._loan is None else named_arrays(loan=self._loan))
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._scales = refilled(arrays, "scales", empty_scales(self.n_features_in_))
         in_range("scales.seen", self._scales.seen, 0, 2**62)
         in_range("scales.noted", self._scales.noted, 0, self._scales.seen[0])
+        if "loan.seen" in arrays:
+            self._loan = refilled(arrays, "loan", empty_scales(self.n_features_in_))
+            in_range("loan.seen", self._loan.seen, 0, self._scales.seen[0])
+            in_range("loan.noted", self._loan.noted, 0, self._scales.noted)
 
     @property
     def _started(self) -> bool:

@@ -37,6 +37,15 @@ class AddsUp(CompiledLearner):
         """Bring the weights up to date with the moments."""
         raise NotImplementedError
 
+    @property
+    def _may_change_scale(self) -> bool:
+        """Whether there are rows from which the moments can be had on another scale."""
+        raise NotImplementedError
+
+    def _change_scale(self, scale: Floats) -> None:
+        """Have the moments on another scale, from the rows that were kept."""
+        raise NotImplementedError
+
     def _hold_scale(self) -> None:
         """Keep the present scale for good, and no rows."""
         raise NotImplementedError
@@ -63,13 +72,9 @@ class AddsUp(CompiledLearner):
 
     def _merge(self, models: list[Any], shares: Floats) -> None:
         check_directions(models, [model._state.directions for model in models])
-        fixed = [model for model in models if model._state.tally[FIXED]]
-        for other in fixed:
-            if not np.array_equal(other._state.scale, self._state.scale):
-                raise MergeError(
-                    f"The models of {type(self).__name__} to merge must have the same scale of features, as a model "
-                    "and its `empty_like` do (and with rescale=False keep). Got different ones."
-                )
+        fixed = [self, *(model for model in models[1:] if model._state.tally[FIXED])]
+        if len(fixed) > 1:
+            _agree_on_scale(fixed)
         if len(fixed) > 1:
             self._add_sums(fixed[1:])
         for other in models[1:]:
@@ -146,6 +151,21 @@ class AddsUp(CompiledLearner):
 def _ruler(state: RankerState) -> tuple[Floats, Floats, Floats]:
     """What two models must have in common to measure alike."""
     return state.directions, state.scale, state.origin_angles
+
+
+def _agree_on_scale(models: list[Any]) -> None:
+    """Let all models have the scale of those that hold theirs; the others have rows by which they can change."""
+    held = [model for model in models if not model._may_change_scale]
+    scale = (held or models)[0]._state.scale.copy()
+    for model in models:
+        if np.array_equal(model._state.scale, scale):
+            continue
+        if not model._may_change_scale:
+            raise MergeError(
+                f"The models of {type(model).__name__} to merge must have the same scale of features where they hold "
+                "it, as those that `empty_like` gives of one model do. Got different ones."
+            )
+        model._change_scale(scale)
 
 
 def add_what_was_seen(model: Any, other: Any) -> None:

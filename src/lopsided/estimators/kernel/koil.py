@@ -268,7 +268,6 @@ class KOIL(SupportVectorLearner):
             np.where(both.signs > 0.0, 0, 1),
             sizes_of(self._support),
             policy=self._plan.policy,
-            compensate=self._plan.compensate,
             kernel=self._kernel,
             n_features=self.n_features_in_,
             uniforms=drawn(self._uniforms, both.size),

@@ -277,7 +277,6 @@ class MultiKernelKOIL(SupportVectorLearner):
                 np.where(both.signs > 0.0, 0, 1),
                 sizes_of(experts_of(self._stack)[index]),
                 policy=self._plan.policy,
-                compensate=self._plan.compensate,
                 kernel=kernel_at(self._pool, index),
                 n_features=self.n_features_in_,
                 uniforms=drawn(self._uniforms, both.size),

@@ -172,7 +172,6 @@ class OILK(SupportVectorLearner):
             np.zeros(both.size, dtype=np.int64),
             sizes_of(self._support),
             policy=self._plan.policy,
-            compensate=False,
             kernel=self._kernel,
             n_features=self.n_features_in_,
             uniforms=drawn(self._uniforms, both.size),

@@ -174,16 +174,19 @@ class OnlineKernelLearner(SupportVectorLearner):
         self._start(self.n_features_in_)
         budget, most = self._plan.budget, self._plan.budget.size
         if self._plan.sample_budget:
-            # Whoever has used up its budget learns no more: so as many stay as the fullest of them has.
-            most = min(self._plan.sample_budget, max(model.n_support_ for model in models))
+            # Whoever has used up its budget learns no more. What is left shrinks as the stream grows: so it does here.
+            left = max(0, self._plan.sample_budget - max(model.n_support_ for model in models))
+            most = self._plan.sample_budget - -(-left // len(models))
+        n_let_in = both.size
         if self._plan.projection == PLAIN:
-            both = cut_down(both, budget, most, drawn(self._uniforms, both.size))
+            both, n_let_in = cut_down(both, budget, most, drawn(self._uniforms, both.size))
         capacity = self._expansion.weights.size
         if not (budget.size or self._plan.sample_budget):
             while capacity < both.size:
                 capacity *= 2
         self._expansion, self._points = expansion_of(
             both,
+            n_let_in,
             budget,
             capacity,
             kernel=self._kernel,

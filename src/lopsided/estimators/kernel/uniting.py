@@ -1,8 +1,8 @@
 """The support vectors of several models as one set: equal ones become one, and some leave where there are too many.
 
 The score of the united set is the average of the models' scores, by their shares of the rows, as long as nobody leaves.
-Who leaves is up to the learner's own rule; what becomes of the weight too, and where the rule is to drop it, those that
-stay are scaled up, so that each class weighs what it weighed.
+Who leaves is up to the learner's own rule. What becomes of the weight too, but where the rule is to drop it, as may be
+done with one vector and not with most of them, it goes to the most similar vector that stays, as in KOIL.
 """
 
 from __future__ import annotations
@@ -107,44 +107,35 @@ def vector_key(vectors: Any, t: int) -> tuple[bytes, ...]:
 # -------------------------------------------------------------------- who stays
 
 
-def cut_down(both: Kept, budget: Budget, most: int, uniforms: Floats) -> Kept:
-    """At most so many vectors (0: all), by who leaves a full expansion; the weight of those that leave is made up for.
+def cut_down(both: Kept, budget: Budget, most: int, uniforms: Floats) -> tuple[Kept, int]:
+    """Those that stay, at most so many (0: all), by who leaves a full expansion; then those that leave.
 
-    Where the one that does least damage leaves, that is seen when they are put in.
+    The number is how many stay. Where the one that does least damage leaves, that is seen when they are put in.
     """
     if not most or both.size <= most or budget.eviction == LEAST_DAMAGE:
-        return both
+        return both, both.size
     if budget.eviction == OLDEST:
-        stays = np.arange(both.size - most, both.size)
+        stays = np.arange(both.size) >= both.size - most
     else:
         stays = _some_of_each_class(both.signs, most, uniforms)
-    return made_up_for(both, stays)
+    return staying_first(both, stays), most
 
 
-def _some_of_each_class(signs: Floats, most: int, uniforms: Floats) -> npt.NDArray[np.int64]:
+def staying_first(both: Kept, stays: npt.NDArray[np.bool_]) -> Kept:
+    """Those that stay, then those that leave, each in their order."""
+    return both.chosen(np.argsort(~stays, kind="stable"))
+
+
+def _some_of_each_class(signs: Floats, most: int, uniforms: Floats) -> npt.NDArray[np.bool_]:
     """Uniform ones of each class, as many as its share."""
     positives = int(np.count_nonzero(signs > 0.0))
     room = int(np.clip(round(most * positives / signs.size), min(1, positives), most))
     room = max(room, most - (signs.size - positives))
-    found = []
+    stays = np.zeros(signs.size, dtype=np.bool_)
     for own, size in ((signs > 0.0, room), (signs < 0.0, most - room)):
         members = np.flatnonzero(own)
-        found.append(members[np.argsort(uniforms[members], kind="stable")[:size]])
-    return np.sort(np.concatenate(found))
-
-
-def made_up_for(both: Kept, stays: npt.NDArray[np.int64]) -> Kept:
-    """Those that stay, scaled so that each class weighs what it weighed."""
-    left = both.chosen(stays)
-    weights, moments = left.weights.copy(), left.moments.copy()
-    for sign in (1.0, -1.0):
-        own = left.signs == sign
-        after = np.abs(weights[own]).sum()
-        if after > 0.0:
-            factor = np.abs(both.weights[both.signs == sign]).sum() / after
-            weights[own] *= factor
-            moments[own] *= factor
-    return left._replace(weights=weights, moments=moments)
+        stays[members[np.argsort(uniforms[members], kind="stable")[:size]]] = True
+    return stays
 
 
 def sampled_by_mass(masses: Floats, most: int, uniforms: Floats) -> npt.NDArray[np.bool_]:

@@ -32,7 +32,7 @@ from lopsided.core.pointwise.online_kernel import empty_row_scratch
 from lopsided.core.pointwise.uniting import reinsert_pointwise
 from lopsided.estimators.base import validation
 from lopsided.estimators.kernel.dense_blocks import NO_PRODUCTS
-from lopsided.estimators.kernel.uniting import Kept, joined, kept, made_up_for, sampled_by_mass, vector_key
+from lopsided.estimators.kernel.uniting import Kept, joined, kept, sampled_by_mass, staying_first, vector_key
 from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
 from lopsided.estimators.state.support import grown_support, true_weights
 
@@ -58,7 +58,6 @@ def support_of(
     sizes: tuple[int, int],
     *,
     policy: int,
-    compensate: bool,
     kernel: Kernel,
     n_features: int,
     uniforms: Floats,
@@ -74,12 +73,8 @@ def support_of(
             stays[members] = (
                 by_age if policy == FIFO else sampled_by_mass(both.masses[members], size, uniforms[members])
             )
-    n_kept = int(np.count_nonzero(stays))
-    if compensate:
-        order = np.concatenate([np.flatnonzero(stays), np.flatnonzero(~stays)])
-        both, rooms = both.chosen(order), rooms[order]
-    else:
-        both, rooms = made_up_for(both, np.flatnonzero(stays)), rooms[stays]
+    n_kept, rooms = int(np.count_nonzero(stays)), rooms[np.argsort(~stays, kind="stable")]
+    both = staying_first(both, stays)
     if policy == UNBOUNDED:
         held = [int(np.count_nonzero(rooms == room)) for room in range(2)]
         sizes = _enough(sizes[0], held[0]), _enough(sizes[1], held[1])
@@ -114,6 +109,7 @@ def sizes_of(support: Support) -> tuple[int, int]:
 
 def expansion_of(
     both: Kept,
+    n_let_in: int,
     budget: Budget,
     capacity: int,
     *,
@@ -122,13 +118,13 @@ def expansion_of(
     factor: Floats | None = None,
     tolerance: float = 0.0,
 ) -> tuple[Expansion, Points]:
-    """An expansion with room for so many of these vectors, at the least."""
+    """An expansion of the first of these vectors, with room for so many; the others give their weights to them."""
     expansion, rows = empty_expansion(capacity), validation.as_rows(both.vectors)
     points = wide_enough(empty_points(n_features, capacity), rows)
     work = empty_row_scratch(capacity, n_features)
     factor = np.zeros((0, 0)) if factor is None else factor
     model = (expansion, factor, points, kernel, budget, float(tolerance))
-    vectors = (rows, both.weights, both.moments, both.signs, both.numbers)
+    vectors = (rows, both.weights, both.moments, both.signs, both.numbers, n_let_in)
     reinsert_pointwise(*model, *vectors, work, NO_PRODUCTS)
     return expansion, points
 

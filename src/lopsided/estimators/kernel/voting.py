@@ -132,11 +132,12 @@ class VotingLearner(SupportVectorLearner):
                 columns *= 2
         expansions, held = [], []
         for index in range(m):
-            part = cut_down(both[index], budget, int(most[index]), drawn(self._uniforms, both[index].size))
-            part = part if most[index] or not self._plan.total else part.chosen(np.arange(0))
-            own = budget._replace(size=int(most[index]))
-            kernel = kernel_at(self._pool, index)
-            expansion, points = expansion_of(part, own, slots, kernel=kernel, n_features=self.n_features_in_)
+            uniforms, own = drawn(self._uniforms, both[index].size), budget._replace(size=int(most[index]))
+            part, n_let_in = cut_down(both[index], budget, own.size, uniforms)
+            if self._plan.total and not own.size:
+                n_let_in = 0
+            kernel, width = kernel_at(self._pool, index), self.n_features_in_
+            expansion, points = expansion_of(part, n_let_in, own, slots, kernel=kernel, n_features=width)
             add_steps(expansion, [members_of(model._stack)[index] for model in models])
             expansions.append(expansion)
             held.append((points, expansion.order[: expansion.tally[USED]]))
