@@ -96,7 +96,7 @@ def _keys(ranking: Ranking, scores: Floats) -> npt.NDArray[np.int64]:
 
 def _by_class(keys: npt.NDArray[np.int64], signs: Floats, weights: Floats, n: int) -> Floats:
     own = [signs > 0.0, signs < 0.0]
-    return np.stack([np.bincount(keys[which], weights[which], minlength=n)[:n] for which in own])
+    return np.stack([np.bincount(keys[which], weights[which], minlength=n)[:n] for which in own]).astype(np.float64)
 
 
 def _lay_into(total: Ranking, one: Ranking, found: Floats, limits: Floats, bins: Floats, unsure: Floats) -> None:
