@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lopsided.estimators.features import *  # noqa: F403
     from lopsided.estimators.kernel import *  # noqa: F403
     from lopsided.estimators.linear import *  # noqa: F403
+    from lopsided.estimators.merging import empty_like as empty_like
+    from lopsided.estimators.merging import merge as merge
     from lopsided.estimators.rare import *  # noqa: F403
     from lopsided.estimators.rare.priority_sample import PrioritySample as PrioritySample
     from lopsided.estimators.registry import register as register
@@ -35,8 +37,10 @@ _HOME: dict[str, str] = {
     "HistoryWarning": "lopsided.estimators.compose.history",
     "OnlineClassifier": "lopsided.estimators.base.online",
     "PrioritySample": "lopsided.estimators.rare.priority_sample",
+    "empty_like": "lopsided.estimators.merging",
     "from_bytes": "lopsided.estimators.state.files",
     "load": "lopsided.estimators.state.files",
+    "merge": "lopsided.estimators.merging",
     "open_feed": "lopsided.feeds.opening",
     "register": "lopsided.estimators.registry",
 }

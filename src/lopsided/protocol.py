@@ -7,6 +7,7 @@ A call that raises has changed nothing: whoever holds rows that wait for their l
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -136,4 +137,22 @@ class TurnTaker(Protocol):
         `turns` are +1 or -1 for rows to be learned as of the rare or the other class, NaN for rows to be scored.
         `scores` and `places` say what was answered when a row to be learned came, `scores[place]`, and where the score
         of another one is written. `weights` are those of the rows to be learned, above 0; None: 1 each.
+        """
+
+
+@runtime_checkable
+class Mergeable(Protocol):
+    """What a learner may have besides, for streams that several of them learn in parts.
+
+    `lopsided.merge` and `lopsided.empty_like` call these; scalers, histories, samples and metrics have them too.
+    """
+
+    def empty_like(self) -> Self:
+        """An empty one that can be merged with this one when it has learned another part of the stream."""
+
+    def merged_with(self, others: Iterable[Self], budget: Any = None) -> Self:
+        """A new one that has learned what this one and the others have; all of them stay as they are.
+
+        An empty one changes nothing, and the order makes no difference. `budget` is the number of vectors that the new
+        one may keep; None: as many as each of them may.
         """

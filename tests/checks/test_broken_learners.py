@@ -218,6 +218,27 @@ class ScoresWhatIsMissing(lp.BoostedSample):
         return super().raw_scores(X) + np.asarray(X)[:, 0]
 
 
+class CountsAnEmptyOne(lp.OnlinePerceptron):
+    def merged_with(self, others, budget=None):
+        merged = super().merged_with(others, budget)
+        merged._memory.remember_one(-1.0, 0.0)
+        return merged
+
+
+class TakesTheFirst(lp.OnlinePerceptron):
+    def merged_with(self, others, budget=None):
+        merged = super().merged_with(others, budget)
+        merged._model.weights[:] = self._model.weights
+        return merged
+
+
+class LosesCountWhenMerged(lp.OnlinePerceptron):
+    def merged_with(self, others, budget=None):
+        merged = super().merged_with(others, budget)
+        merged._memory.seen[0] //= 2
+        return merged
+
+
 BROKEN = {
     checks.check_scikit_learn: [FitsNothing],
     checks.check_too_early: [AnswersTooEarly],
@@ -248,6 +269,10 @@ BROKEN = {
     checks.check_pickling: [CannotBePickled],
     checks.check_copies_are_apart: [SharesItself],
     checks.check_cloning: [KeepsACount],
+    checks.check_merging_with_an_empty_model: [CountsAnEmptyOne],
+    checks.check_merging_in_any_order: [TakesTheFirst, LosesCountWhenMerged],
+    checks.check_merged_models_go_on: [LosesCountWhenMerged],
+    checks.check_parts_add_up: [lp.OnlinePerceptron],  # whose weights are averaged, and which does not claim otherwise
     checks.check_same_seed_same_model: [ThrowsDice],
     checks.check_seed_does_not_matter: [lp.RBP],  # which draws, and does not claim otherwise
     checks.check_bounded_memory: [lp.KernelPerceptron],  # which grows, and does not claim otherwise

@@ -40,6 +40,12 @@ from lopsided.checks.learning import (
     check_sparse_equals_dense,
     check_zero_weight_is_no_row,
 )
+from lopsided.checks.merging import (
+    check_merged_models_go_on,
+    check_merging_in_any_order,
+    check_merging_with_an_empty_model,
+    check_parts_add_up,
+)
 from lopsided.checks.refusing import (
     check_bad_batches_change_nothing,
     check_bad_examples_change_nothing,
@@ -72,9 +78,13 @@ __all__ = [
     "check_input_is_left_alone",
     "check_learner",
     "check_mappings_are_rows",
+    "check_merged_models_go_on",
+    "check_merging_in_any_order",
+    "check_merging_with_an_empty_model",
     "check_missing_values",
     "check_one_class_first",
     "check_one_class_is_not_enough_to_fit",
+    "check_parts_add_up",
     "check_pickling",
     "check_progressive_scores",
     "check_rare_class_can_be_named",

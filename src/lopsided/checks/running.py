@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from lopsided.checks import answering, keeping, learning, refusing, repeating, scikit_learn, threads
+from lopsided.checks import answering, keeping, learning, merging, refusing, repeating, scikit_learn, threads
 from lopsided.checks.subject import fresh, takes_missing
 from lopsided.estimators import registry
+from lopsided.protocol import Mergeable
 
 Check = Callable[[Any], None]
 
@@ -42,6 +43,10 @@ CHECKS: dict[Check, tuple[str, ...]] = {
     keeping.check_pickling: (),
     keeping.check_copies_are_apart: (),
     keeping.check_cloning: ("scikit_learn",),
+    merging.check_merging_with_an_empty_model: ("online", "mergeable"),
+    merging.check_merging_in_any_order: ("online", "mergeable"),
+    merging.check_merged_models_go_on: ("online", "mergeable"),
+    merging.check_parts_add_up: ("online", "adds_up"),
     repeating.check_same_seed_same_model: (),
     repeating.check_seed_does_not_matter: ("not random",),
     repeating.check_bounded_memory: ("online", "bounded"),
@@ -83,9 +88,10 @@ def check_learner(learner: Any, *, exclude: Collection[str] = (), claims: Mappin
     >>> from lopsided import OnlinePerceptron
     >>> from lopsided.checks import check_learner
     >>> print(check_learner(OnlinePerceptron(), exclude=["check_scikit_learn"]))
-    OnlinePerceptron(): 32 checks passed
+    OnlinePerceptron(): 35 checks passed
       check_scikit_learn left out: excluded
       check_missing_values left out: claims no such thing: takes_missing
+      check_parts_add_up left out: claims no such thing: adds_up
     """
     names = [check.__name__ for check in CHECKS]
     for name in exclude:
@@ -132,8 +138,10 @@ def _claims_of(learner: Any) -> dict[str, bool]:
         "takes_missing": takes_missing(learner),
         "pos_label": hasattr(fresh(learner), "pos_label") and hasattr(learner, "set_params"),
     }
-    abilities = ("online", "reports_its_answer", "sparse", "takes_tables", "takes_arrays", "random", "bounded")
+    abilities: list[str] = ["online", "reports_its_answer", "sparse", "takes_tables", "takes_arrays", "random"]
+    abilities += ["bounded", "mergeable", "adds_up"]
     if entry is not None:
         return methods | {ability: entry.claims(ability, learner) for ability in abilities}
     unknown = {"sparse": False, "takes_tables": False, "takes_arrays": True, "random": True, "bounded": False}
+    unknown |= {"mergeable": isinstance(learner, Mergeable), "adds_up": False}
     return methods | unknown | {"reports_its_answer": True} | {"online": hasattr(learner, "partial_fit")}

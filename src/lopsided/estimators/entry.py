@@ -34,6 +34,8 @@ class Entry:
     random: Claim = False  # its seed makes a difference
     keeps_vectors: Claim = False  # has support_vectors_ and n_support_
     linear: bool = False  # has coef_, weights of features
+    mergeable: Claim = False  # `merge` makes one of several, `empty_like` an empty one to be merged later
+    adds_up: Claim = False  # the merge of models of parts is, but for rounding, the model of the whole
     explainable: Claim = True  # a score can be taken apart: as the sum that it is, or else by columns
     # What a progressive run reports is what the model would have answered: not so for averages and drawn columns.
     reports_its_answer: Claim = True

@@ -38,6 +38,32 @@ def empty_scales(n_features: int) -> Scales:
     )
 
 
+def add_scales(scales: Scales, other: Scales) -> None:
+    """Note what other scales have noted."""
+    n, more = scales.noted, other.noted
+    both = np.maximum(n + more, 1)
+    apart = other.means - scales.means
+    scales.deviations[:] += other.deviations + apart * apart * (n * (more / both))
+    scales.means[:] = np.where(n == 0, other.means, scales.means + apart * (more / both))
+    lowest, highest = np.minimum(scales.lowest, other.lowest), np.maximum(scales.highest, other.highest)
+    for mine, theirs, extreme in ((scales.lowest, other.lowest, lowest), (scales.highest, other.highest, highest)):
+        mine[:] = np.where(n == 0, theirs, np.where(more == 0, mine, extreme))
+    scales.noted[:] += more
+    scales.seen[:] += other.seen
+
+
+def take_out_scales(scales: Scales, lent: Scales) -> None:
+    """Forget what was noted first, as far as it can be: the smallest and largest values stay."""
+    both, n, before = np.maximum(scales.noted, 1), scales.noted - lent.noted, lent.noted
+    own = np.divide(scales.means * both - lent.means * before, n, out=np.zeros(n.size), where=n > 0)
+    apart = own - lent.means
+    left = scales.deviations - lent.deviations - apart * apart * (n * (before / both))
+    scales.deviations[:] = np.where(n > 0, np.maximum(left, 0.0), 0.0)
+    scales.means[:] = own
+    scales.noted[:] = n
+    scales.seen[:] -= lent.seen
+
+
 @compiled_as_written
 def note_value(scales: Scales, j: int, x: float) -> None:
     """Welford's update of feature j."""

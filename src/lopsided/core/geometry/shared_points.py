@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 from lopsided.core.geometry.kernels import Kernel
-from lopsided.core.geometry.points import Points, Rows, store
+from lopsided.core.geometry.points import Points, Rows, set_clock, squared_norm, store
 
 NO_COLUMN = -1
 
@@ -68,3 +68,11 @@ def hold(
     shared.columns[index, slot] = column
     shared.holders[column] += 1
     return column
+
+
+@compiled
+def fill_columns(points: Points, rows: Rows, numbers: Integers) -> None:
+    """Store rows of these numbers in the first columns."""
+    for t in range(numbers.size):
+        set_clock(points, numbers[t])
+        store(points, t, rows, t, squared_norm(rows, t))

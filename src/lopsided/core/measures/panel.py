@@ -36,6 +36,16 @@ def empty_moments(n_experts: int) -> Floats:
     return np.zeros((3, n_experts))
 
 
+def add_moments(moments: Floats, other: Floats) -> None:
+    """Count, mean and squared deviations of the scores that another panel was given, as of now."""
+    n, more = moments[_COUNT].copy(), other[_COUNT]
+    both = np.where(n + more > 0.0, n + more, 1.0)
+    apart = other[_MEAN] - moments[_MEAN]
+    moments[_SQUARES] += other[_SQUARES] + apart * apart * (n * (more / both))
+    moments[_MEAN] += apart * (more / both)
+    moments[_COUNT] += more
+
+
 @compiled
 def panel_run(panel: Panel, plan: PanelPlan, labels: Floats, all_scores: Floats, draws: Draws, scores: Floats) -> None:
     """Combine the scores that all experts gave to each example before they knew its label."""

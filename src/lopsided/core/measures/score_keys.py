@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from lopsided.core.arithmetic.compiled import Floats, compiled_as_written
 from lopsided.core.arithmetic.exponential import bits_of
 
@@ -43,6 +45,12 @@ def log_linear_key(score: float) -> int:
     # Exponent and leading bits of the mantissa stand side by side in a float: together they are a whole number.
     k = min((bits_of(size) >> (52 - _BITS)) - _FIRST_KEY, _HALF - 1)  # type: ignore[call-arg]
     return _HALF + 1 + k if score > 0.0 else _HALF - 1 - k
+
+
+def edges_of_bins() -> Floats:
+    """Where the bins of `log_linear_key` begin and end, n + 1 numbers for n bins; the outermost reach to infinity."""
+    outwards = ((np.arange(_HALF) + _FIRST_KEY) << (52 - _BITS)).view(np.float64)
+    return np.concatenate([[-np.inf], -outwards[:0:-1], [-outwards[0], outwards[0]], outwards[1:], [np.inf]])
 
 
 @compiled_as_written

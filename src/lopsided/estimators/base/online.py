@@ -14,11 +14,12 @@ from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import Rows, first_beyond, first_known_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
+from lopsided.estimators.base.merging import Merges
 from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
 from lopsided.protocol import Answer
 
 
-class OnlineClassifier(Classifier):
+class OnlineClassifier(Merges, Classifier):
     """Base of the learners that learn one example at a time."""
 
     _ways_to_learn: ClassVar[str] = "'fit', 'partial_fit' or 'learn_one'"

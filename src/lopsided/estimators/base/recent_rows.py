@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.core.measures.recency import latest_of_all
 from lopsided.estimators.base import validation
 
 MOST_ROWS = 8192  # by which a share of 5 % is off by 5 % of itself
@@ -106,6 +107,25 @@ class RecentRows:
         if len(rows):
             self._make_room()
             self._ring[: len(rows)] = rows.view(np.float64)
+
+    def _from_old_to_new(self) -> Floats:
+        return self.rows[np.argsort(self.numbers, kind="stable")]
+
+
+def merged_rows(records: list[RecentRows]) -> RecentRows:
+    """The latest rows of several learners, each looking back over the same share of its stream."""
+    if len(records) == 1:
+        return records[0]
+    merged = RecentRows(records[0].n_features, is_on=records[0].is_on)
+    kept = [record._from_old_to_new() for record in records]
+    rows = np.concatenate(kept)[latest_of_all([len(part) for part in kept], [record.offered for record in records])]
+    # One fewer than there were: so the numbers of these rows are not taken for those of rows that were learned.
+    merged.offered = max(sum(record.offered for record in records) - 1, 0)
+    n_kept = min(merged.kept, merged.capacity)
+    if n_kept:
+        merged._make_room()
+        merged._ring[np.arange(merged.kept - n_kept, merged.kept) % merged.capacity] = rows[-n_kept:]
+    return merged
 
 
 def _kept_of(number: int) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.measures.recency import latest_of_all
 from lopsided.estimators.base.cutting import above_all, best_cut, cut_at_share
 
 POSITIVE_RING, NEGATIVE_RING, LATEST_RING = 1024, 4096, 2048
@@ -163,3 +164,23 @@ def _append(ring: Floats, count: int, new: Floats) -> None:
 def _last(ring: Floats, count: int, n: int) -> Floats:
     """The last n of the scores that there have been, in their order."""
     return ring[(count - n + np.arange(n)) % ring.size]
+
+
+def merged_memory(memories: list[ScoreMemory]) -> ScoreMemory:
+    """What several learners remember, as one: the latest of all, each looking back over the same share of its rows."""
+    merged = ScoreMemory()
+    merged.seen = [sum(memory.seen[which] for memory in memories) for which in range(2)]
+    for which, name in enumerate(("positive", "negative")):
+        counts = [memory.counts.item(which) for memory in memories]
+        _fill_with_latest(getattr(merged, name), [getattr(memory, name) for memory in memories], counts)
+        merged.counts[which] = sum(counts)
+    counts = [memory.n_latest for memory in memories]
+    _fill_with_latest(merged.latest, [memory.latest for memory in memories], counts)
+    merged.n_latest = sum(counts)
+    return merged
+
+
+def _fill_with_latest(ring: Floats, rings: list[Floats], counts: list[int]) -> None:
+    kept = [_last(one, count, min(count, one.size)) for one, count in zip(rings, counts, strict=True)]
+    latest = np.concatenate(kept)[latest_of_all([part.size for part in kept], counts)][-ring.size :]
+    _append(ring, sum(counts) - latest.size, latest)

@@ -26,5 +26,6 @@ ENTRIES: tuple[Entry, ...] = (
         "OB2RMK",
         "ob2rmk",
         _QUICK_STEPS | {"warm_up": 78, "refit": 25},
+        mergeable=True,
     ),
 )

@@ -16,9 +16,9 @@ from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.bayesian.step import FROM_LABEL, FROM_SCORES, StepPlan
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base.blas import one_blas_thread
-from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.base.validation import dense_rows
 from lopsided.estimators.bayesian.b2rmk import BATCH
+from lopsided.estimators.bayesian.merging import UnitesBuffers
 from lopsided.estimators.kernel.parameters import chosen_pool
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 
@@ -37,7 +37,7 @@ class Limits(NamedTuple):
     tol: float
 
 
-class OB2RMK(OnlineClassifier):
+class OB2RMK(UnitesBuffers):
     """Learns a Bayesian ranking over many kernels online, within two fixed buffers.
 
     The first `warm_up` examples are kept, scored 0, and fitted as `B2RMK` does; from then on every example is a step:

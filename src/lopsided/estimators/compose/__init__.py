@@ -58,14 +58,23 @@ def _as_all_members(ability: str) -> Callable[[Any], bool]:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.compose.{file}"
-    return Entry(name, module, "compose", trials, on_command_line=False, **claims)
+    return Entry(name, module, "compose", trials, on_command_line=False, mergeable=True, **claims)
 
 
 _DELEGATED = ("bounded", "random", "keeps_vectors", "reports_its_answer")
 _LIKE_ITS_LEARNER = {ability: _as_its_learner(ability) for ability in _DELEGATED}
 
 ENTRIES: tuple[Entry, ...] = (
-    _entry("OnlineScaler", "scaler", {}, {"kind": "minmax"}, {"center": False}, is_learner=False, sparse=_takes_csr),
+    _entry(
+        "OnlineScaler",
+        "scaler",
+        {},
+        {"kind": "minmax"},
+        {"center": False},
+        is_learner=False,
+        sparse=_takes_csr,
+        adds_up=True,
+    ),
     _entry(
         "KeyedHistory",
         "history",
@@ -74,6 +83,7 @@ ENTRIES: tuple[Entry, ...] = (
         is_learner=False,
         takes_tables=True,
         sparse=False,
+        adds_up=True,
     ),
     _entry(
         "StreamPipeline",

@@ -20,13 +20,16 @@ from lopsided.core.measures.panel import (
     WEIGHTED,
     Panel,
     PanelPlan,
+    add_moments,
     empty_moments,
     panel_run,
     panel_score_rows,
 )
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
+from lopsided.estimators.base.merging import MergeError
 from lopsided.estimators.base.online import OnlineClassifier
+from lopsided.estimators.compose.merging_parts import with_budget
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.compose.pool_views import PoolViews
 from lopsided.estimators.compose.scaler import OnlineScaler
@@ -37,6 +40,7 @@ from lopsided.estimators.linear.rankers import OAM, OPAUC
 from lopsided.estimators.state.arrays import in_range, taken
 from lopsided.estimators.state.experts import (
     MEASURING,
+    added_experts,
     empty_experts,
     experts_arrays,
     experts_plan,
@@ -310,6 +314,30 @@ class ExpertPool(PoolViews):
     def _end_fit(self) -> None:
         for member in self.members_:
             member._end_fit()
+
+    # ---------------------------------------------------------------- merging
+
+    def _set_budget(self, budget: Any) -> None:
+        self._budgets = [budget if with_budget(learner, budget) is not None else None for learner in self.learners]
+        if not any(own is not None for own in self._budgets):
+            raise MergeError(f"The 'budget' parameter of merge must be None where no member has one. Got {budget!r}.")
+        self.learners = [with_budget(learner, budget) or learner for learner in self.learners]
+        self._begun_with |= {"learners": clone(self.learners)}
+
+    def _take_after(self, original: Any) -> None:
+        self._restore_parts([member.empty_like() for member in original.members_])
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        budgets = self.__dict__.pop("_budgets", [None] * len(self.members_))
+        together = zip(*(model.members_ for model in models), strict=True)
+        members = [members[0]._merged(list(members), own) for members, own in zip(together, budgets, strict=True)]
+        panels = [model._panel for model in models]
+        experts = added_experts([panel.experts for panel in panels], self._plan.experts)
+        moments = panels[0].moments.copy()
+        for panel in panels[1:]:
+            add_moments(moments, panel.moments)
+        self._panel = Panel(experts, moments, np.sum([panel.tally for panel in panels], axis=0))
+        self._restore_parts(members)
 
     # ---------------------------------------------------------------- keeping
 

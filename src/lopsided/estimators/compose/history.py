@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,6 @@ from sklearn.exceptions import NotFittedError
 
 from lopsided.constraints import Constraint, check_parameters
 from lopsided.core.arithmetic.compiled import Floats
-from lopsided.core.history.merging import absorb
 from lopsided.core.history.rows import learn_labels, pass_rows
 from lopsided.core.history.table import (
     EVENTS,
@@ -35,8 +33,9 @@ from lopsided.estimators.compose.history_columns import (
     write_circles,
 )
 from lopsided.estimators.compose.history_counts import HistoryCounts
+from lopsided.estimators.compose.merging_histories import AddsHistories
 from lopsided.estimators.state.history import history_arrays, restored_history
-from lopsided.labels import LabelMap, Signs, signs_of
+from lopsided.labels import LabelMap, signs_of
 
 Tokens = npt.NDArray[np.uint64]
 
@@ -55,7 +54,7 @@ class Observed(NamedTuple):
     tokens: Tokens
 
 
-class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
+class KeyedHistory(AddsHistories, HistoryCounts, Locked, TransformerMixin, BaseEstimator):
     """Features of a row out of what its keys (card, device, merchant, user) did before, in fixed memory.
 
     For each key and half-life: how often it was seen, how unusual the amount is for it, and how often its rows turned
@@ -183,27 +182,6 @@ class KeyedHistory(HistoryCounts, Locked, TransformerMixin, BaseEstimator):
                 raise ValueError(f"The labels of learn_labels must all be there. Got none in row {row}.")
             self._set_labels(known)
             self._learn(tokens, signs)
-        return self
-
-    def absorb(self, other: Any) -> Self:
-        """Add what another history remembers, of another part of the stream; the other one stays as it is.
-
-        As if this one had seen those rows too, but for how sums are rounded and for who left a full set. Both must
-        have the same parameters.
-        """
-        if not isinstance(other, KeyedHistory):
-            raise ValueError(f"The 'other' parameter of absorb must be a KeyedHistory. Got {type(other).__name__}.")
-        other = copy.deepcopy(other)  # before this one's lock is taken: two may absorb each other
-        other._check_started()
-        with self._alone:
-            self._check_started()
-            mine, theirs = str(self.get_params()), str(other.get_params())
-            if mine != theirs:
-                raise ValueError(f"The histories of absorb must have the same parameters, {mine}. Got {theirs}.")
-            if "_labels" in other.__dict__:
-                self._set_labels(signs_of(Signs.of([1.0, -1.0], other._labels), 2, self._known, None, None)[1])
-            absorb(self._state, other._state, self._plan)
-            self._warn()
         return self
 
     # ---------------------------------------------------------------- behind the door

@@ -17,12 +17,13 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.learner_inside import SpeaksForItsLearner
+from lopsided.estimators.compose.merging_parts import MergesParts
 from lopsided.estimators.compose.remembered_rows import RememberedRows, RememberedVectors, vector_at
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.kernel.koil import KOIL
 
 
-class StreamPipeline(SpeaksForItsLearner):
+class StreamPipeline(MergesParts, SpeaksForItsLearner):
     """Scales every row by what was known before it, then learns from it: a pipeline with `partial_fit`.
 
     scikit-learn's Pipeline cannot learn row by row. This one is itself a learner with everything a learner has, and is

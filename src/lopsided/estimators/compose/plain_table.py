@@ -20,6 +20,7 @@ from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.cells_as_they_came import CellsAsTheyCame
 from lopsided.estimators.compose.file_pipeline import FilePipeline
 from lopsided.estimators.compose.first_rows import checked_array, first_schema, is_array, named_columns
+from lopsided.estimators.compose.merging_parts import MergesTables
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.default_learner import default_learner
 from lopsided.estimators.kernel.koil import KOIL
@@ -31,7 +32,7 @@ def _mapping(row: Any) -> Any:
     return row.to_dict() if hasattr(row, "to_dict") else row
 
 
-class PlainTable(CellsAsTheyCame, FilePipeline):
+class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
     """Encodes the columns of a table, scales its numbers, and learns: a `TablePipeline` without a history."""
 
     _shape: ClassVar[tuple[str, ...]] = (*StreamPipeline._shape, "_found", "_n_columns")

@@ -76,6 +76,11 @@ class RememberedRows:
         wanted = set(numbers.tolist())
         self._kept = {number: row for number, row in self._kept.items() if number in wanted}
 
+    def go_on_from(self, n_seen: int, numbers: Integers | None) -> None:
+        """The next row is the one after so many, some of which others have learned; `numbers` are those still kept."""
+        self._sift(numbers)
+        self._n_sifted = n_seen
+
     def row(self, number: int) -> Any:
         """The row of this number, or None."""
         late = number - self._n_sifted - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,9 +16,18 @@ from sklearn.exceptions import NotFittedError
 from lopsided.constraints import Constraint, check_parameters, choice, flag
 from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import Rows
-from lopsided.core.geometry.scaling import MINMAX, STANDARD, empty_scales, scale_rows
+from lopsided.core.geometry.scaling import (
+    MINMAX,
+    STANDARD,
+    Scales,
+    add_scales,
+    empty_scales,
+    scale_rows,
+    take_out_scales,
+)
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.locking import Locked
+from lopsided.estimators.base.merging import MergeError, check_parameters_agree, in_fixed_order, refuse_unless_equal
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 
 _KINDS = {"standard": STANDARD, "minmax": MINMAX}
@@ -47,6 +57,7 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
     array([[2., 0.]])
     """
 
+    _loan: Scales | None = None  # what another scaler has noted: see `_lent`
     _constraints: ClassVar[dict[str, Constraint]] = {"kind": choice(*_KINDS), "center": flag()}
 
     def __init__(self, kind: str = "standard", center: bool = True) -> None:
@@ -86,6 +97,55 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         result = X.copy()
         result.data = rows.values
         return result
+
+    def empty_like(self) -> Self:
+        """A scaler that has noted nothing, with the same parameters and features."""
+        with self._alone:
+            empty = copy.deepcopy(self)
+        if empty._started:
+            empty._start(empty.n_features_in_)
+            empty._loan = None
+        return empty
+
+    def merged_with(self, others: Iterable[Self], budget: Any = None) -> Self:
+        """A new scaler that has noted the rows of this one and of others; all of them stay as they are."""
+        if budget is not None:
+            raise MergeError(f"The 'budget' parameter of merge must be None for an OnlineScaler. Got {budget!r}.")
+        scalers = [copy.deepcopy(scaler) for scaler in (self, *others)]
+        check_parameters_agree(scalers)
+        begun = [scaler for scaler in scalers if scaler._started]
+        for scaler in begun[1:]:
+            refuse_unless_equal("OnlineScaler", "number of features", begun[0].n_features_in_, scaler.n_features_in_)
+        used = in_fixed_order([scaler for scaler in begun if scaler.n_seen_]) or begun[:1] or scalers[:1]
+        if len(used) > 1:
+            for scaler in used:
+                scaler._give_back()
+        for scaler in used[1:]:
+            add_scales(used[0]._scales, scaler._scales)
+        return used[0]
+
+    def _lent(self) -> Self:
+        """A scaler that begins with the scale of this one, and gives it back when both are merged.
+
+        Else the first rows of every part would have no scale, or a wild one, and its learner would suffer from that.
+        """
+        lent = copy.deepcopy(self)
+        if lent._started and lent.n_seen_:
+            lent._loan = copy.deepcopy(lent._scales) if self._loan is None else self._loan
+        return lent
+
+    def _give_back(self) -> None:
+        if self._loan is not None:
+            take_out_scales(self._scales, self._loan)
+            self._loan = None
+
+    @property
+    def n_seen_(self) -> int:
+        """How many rows have been noted."""
+        return int(self._scales.seen[0]) if self._started else 0
+
+    def _comes_first(self) -> bool:
+        return True
 
     def to_bytes(self) -> bytes:
         """The content of the file that `save` writes."""
@@ -150,12 +210,16 @@ class OnlineScaler(Locked, TransformerMixin, BaseEstimator):
         check_parameters(type(self).__name__, self.get_params(deep=False), self._constraints)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return named_arrays(scales=self._scales)
+        return named_arrays(scales=self._scales) | ({} if self._loan is None else named_arrays(loan=self._loan))
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         self._scales = refilled(arrays, "scales", empty_scales(self.n_features_in_))
         in_range("scales.seen", self._scales.seen, 0, 2**62)
         in_range("scales.noted", self._scales.noted, 0, self._scales.seen[0])
+        if "loan.seen" in arrays:
+            self._loan = refilled(arrays, "loan", empty_scales(self.n_features_in_))
+            in_range("loan.seen", self._loan.seen, 0, self._scales.seen[0])
+            in_range("loan.noted", self._loan.noted, 0, self._scales.noted)
 
     @property
     def _started(self) -> bool:

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
-    return Entry(name, f"lopsided.estimators.features.{file}", "features", trials, **claims)
+    return Entry(name, f"lopsided.estimators.features.{file}", "features", trials, mergeable=True, **claims)
+
+
+def _keeps_its_sums(ranker: Any) -> bool:
+    """Neither do rows fade nor weigh what the model makes of them, nor is one of several variants chosen."""
+    return bool(ranker.fade == 1.0 and ranker.focus == 0.0 and ranker.regularization != "auto")
 
 
 _AUTOMATIC = {"regularization": "auto", "fade": "auto", "focus": 3.0}
@@ -33,5 +38,6 @@ ENTRIES: tuple[Entry, ...] = (
         {"n_components": 8, "refresh": 1, "warm_up": 70},
         {"n_components": 20, "bandwidths": (0.5,), "warm_up": 40} | _AUTOMATIC,
         random=True,
+        adds_up=_keeps_its_sums,
     ),
 )

@@ -7,13 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from lopsided.core.features.fourier_ranker import DRAWN, FIXED, POSITIVES, SEEN, RankerPlan
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.features.fourier_ranker import DRAWN, FIXED, KEPT, POSITIVES, SEEN, RankerPlan, RankerState
 from lopsided.core.features.renewal import Renewal
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.compiled_learner import CompiledLearner
-from lopsided.estimators.base.recent_rows import RecentRows
-from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.estimators.base.merging import MergeError
 from lopsided.estimators.features.class_moments import ClassMoments
-from lopsided.estimators.state.experts import empty_experts
+from lopsided.estimators.features.directions import check_directions
+from lopsided.estimators.state.experts import added_experts
 
 
 class AddsUp(CompiledLearner):
@@ -35,6 +37,15 @@ class AddsUp(CompiledLearner):
         """Bring the weights up to date with the moments."""
         raise NotImplementedError
 
+    @property
+    def _may_change_scale(self) -> bool:
+        """Whether there are rows from which the moments can be had on another scale."""
+        raise NotImplementedError
+
+    def _change_scale(self, scale: Floats) -> None:
+        """Have the moments on another scale, from the rows that were kept."""
+        raise NotImplementedError
+
     def _hold_scale(self) -> None:
         """Keep the present scale for good, and no rows."""
         raise NotImplementedError
@@ -45,19 +56,46 @@ class AddsUp(CompiledLearner):
         Its scale is held for good, whatever `rescale` says. If this model may leave its scale before it is to
         `absorb` the other one, make it with `rescale=False`.
         """
-        other = copy.deepcopy(self)
-        self._check_scale("sibling", other)
-        other._memory = ScoreMemory()
-        other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
-        for memory in other._moments_by_fade:
-            memory.clear()
-        other._experts = empty_experts(other._experts_plan, other._state.offsets.size)
-        for array in (other._state.weights, other._state.offsets, other._state.tally):
-            array[:] = 0
-        other._state.tally[[DRAWN, FIXED]] = 1
-        other._hold_scale()
-        other._unbind()
-        return other
+        self._check_scale("sibling", self)
+        return self.empty_like()
+
+    def _take_after(self, original: Any) -> None:
+        state, theirs = self._state, original._state
+        for array, other in zip(_ruler(state), _ruler(theirs), strict=True):
+            array[:] = other
+        state.tally[[DRAWN, FIXED]] = theirs.tally[[DRAWN, FIXED]]
+        if state.tally[FIXED]:
+            self._hold_scale()
+
+    def _comes_first(self) -> bool:
+        return bool(self._state.tally[FIXED])
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        check_directions(models, [model._state.directions for model in models])
+        fixed = [self, *(model for model in models[1:] if model._state.tally[FIXED])]
+        if len(fixed) > 1:
+            _agree_on_scale(fixed)
+        if len(fixed) > 1:
+            self._add_sums(fixed[1:])
+        for other in models[1:]:
+            if not other._state.tally[FIXED]:  # it has its rows as they came: they are learned
+                state, n = other._state, int(other._state.tally[KEPT])
+                rows = validation.as_rows(state.first_rows[:n])
+                self._learn(rows, state.first_signs[:n], state.first_weights[:n], every_score=False)
+        self._unbind()
+
+    def _add_sums(self, others: list[Any]) -> None:
+        """Add the moments of models that measure alike, and what their variants have achieved."""
+        self._hold_scale()
+        for model in (self, *others):
+            model._add_block()
+        for other in others:
+            for memory, more in zip(self._moments_by_fade, other._moments_by_fade, strict=True):
+                memory.add(more)
+            self._state.tally[[SEEN, POSITIVES]] += other._state.tally[[SEEN, POSITIVES]]
+        if self._experts_plan.ranks:
+            self._experts = added_experts([model._experts for model in (self, *others)], self._experts_plan)
+        self._solve()
 
     def absorb(self, other: Any) -> Self:
         """Add what another model has learned: exactly as if this one had seen those examples as well.
@@ -108,6 +146,26 @@ class AddsUp(CompiledLearner):
                 f"A model of FourierRanker.{method} must have seen at least its warm_up, {model.warm_up} rows, which "
                 f"fix the scale of its features. Got {int(model._state.tally[SEEN])}."
             )
+
+
+def _ruler(state: RankerState) -> tuple[Floats, Floats, Floats]:
+    """What two models must have in common to measure alike."""
+    return state.directions, state.scale, state.origin_angles
+
+
+def _agree_on_scale(models: list[Any]) -> None:
+    """Let all models have the scale of those that hold theirs; the others have rows by which they can change."""
+    held = [model for model in models if not model._may_change_scale]
+    scale = (held or models)[0]._state.scale.copy()
+    for model in models:
+        if np.array_equal(model._state.scale, scale):
+            continue
+        if not model._may_change_scale:
+            raise MergeError(
+                f"The models of {type(model).__name__} to merge must have the same scale of features where they hold "
+                "it, as those that `empty_like` gives of one model do. Got different ones."
+            )
+        model._change_scale(scale)
 
 
 def add_what_was_seen(model: Any, other: Any) -> None:

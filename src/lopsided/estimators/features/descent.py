@@ -24,8 +24,10 @@ from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pointwise.online_kernel import empty_row_scratch
 from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.base.merging import averaged
+from lopsided.estimators.features.directions import check_directions
+from lopsided.estimators.features.merging_maps import MergesMaps
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
-from lopsided.estimators.kernel.support_learner import SupportVectorLearner
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 from lopsided.estimators.state.points import points_arrays, restored_points
 
@@ -137,6 +139,17 @@ class FOGD(CompiledLearner):
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._model, rows, self._angles, self._z, scores
 
+    def _take_after(self, original: Any) -> None:
+        self._model.directions[:] = original._model.directions
+        self._model.tally[DRAWN] = original._model.tally[DRAWN]
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        check_directions(models, [model._model.directions for model in models])
+        self._model.weights[:] = averaged([model._model.weights for model in models], shares)
+        self._model.tally[:] = sum(model._model.tally for model in models)
+        self._model.tally[DRAWN] = 1
+        self._unbind()
+
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(model=self._model)
 
@@ -163,7 +176,7 @@ class FOGD(CompiledLearner):
         return self._model.weights[None].copy()
 
 
-class NOGD(SupportVectorLearner):
+class NOGD(MergesMaps):
     """Learns a kernel classifier of any kernel in the features that its first vectors span; their number bounds it.
 
     Where the examples lie on few directions, features made from them say more than random ones, and any kernel will

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats
+from lopsided.estimators.base.merging import MergeError
 
 _MOST_COLUMNS = 3  # that a sparse direction sees
 
@@ -31,3 +32,13 @@ def draw_directions(rng: np.random.Generator, directions: Floats, bandwidths: An
         directions[ranks >= seen] = 0.0
     for bandwidth, group in zip(bandwidths, groups, strict=True):
         directions[:, group] *= np.sqrt(2.0 * bandwidth / seen[group])
+
+
+def check_directions(models: list[Any], directions: list[Floats]) -> None:
+    """Refuse models to merge whose directions are not the same."""
+    for other in directions[1:]:
+        if not np.array_equal(other, directions[0]):
+            raise MergeError(
+                f"The models of {type(models[0]).__name__} to merge must have the same random directions, as a model "
+                "and its `empty_like` do. Got different ones."
+            )

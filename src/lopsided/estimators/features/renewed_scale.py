@@ -118,6 +118,15 @@ class RenewsScale(AddsUp):
             memory.replace(encoded, signs, weights * (memory.fade / self._plan.fade) ** ages)
         self._solve_all()
 
+    @property
+    def _may_change_scale(self) -> bool:
+        return bool(self._renewal.negatives.heap.size and not self._renewal.tally[HELD])
+
+    def _change_scale(self, scale: Floats) -> None:
+        self._state.scale[:] = scale
+        set_origin(self._state)
+        self._remember_anew()
+
     def _hold_scale(self) -> None:
         renewal = self._renewal
         for array in (renewal.positives.rows, renewal.negatives.rows, renewal.spread, renewal.tally):

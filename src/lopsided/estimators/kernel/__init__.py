@@ -45,7 +45,7 @@ def _reports_last(learner: Any) -> bool:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.kernel.{file}"
-    return Entry(name, module, "kernel", trials, **{"keeps_vectors": True, **claims})
+    return Entry(name, module, "kernel", trials, **{"keeps_vectors": True, "mergeable": True, **claims})
 
 
 ENTRIES: tuple[Entry, ...] = (

@@ -23,8 +23,11 @@ from lopsided.core.pairwise.koil import (
 )
 from lopsided.core.pairwise.support import SIZE, SUPPORT_DIVERGED, USED, empty_support
 from lopsided.core.pairwise.violators import HINGE, SQUARED_HINGE
+from lopsided.estimators.base.merging import drawn
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, POLICIES, budget_pair, chosen_kernel
 from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.uniting import Kept, united
+from lopsided.estimators.kernel.uniting_supports import add_tallies, kept_in_rooms, sizes_of, support_of
 from lopsided.estimators.state.arrays import named_arrays
 from lopsided.estimators.state.points import points_arrays, restored_points
 from lopsided.estimators.state.support import (
@@ -251,6 +254,27 @@ class KOIL(SupportVectorLearner):
         rooms = None if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._support = restored_support(arrays, rooms)
         self._points = restored_points(arrays, self.n_features_in_, self._support.weights.size, self.n_seen_)
+        self._make_workspace()
+
+    def _kept(self) -> Kept:
+        sizes = sizes_of(self._support)
+        return kept_in_rooms(self._support, self._points, np.arange(sum(sizes)), np.repeat([1.0, -1.0], sizes))
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        both = united([model._kept() for model in models], shares)
+        self._start(self.n_features_in_)
+        self._support, self._points, _ = support_of(
+            both,
+            np.where(both.signs > 0.0, 0, 1),
+            sizes_of(self._support),
+            policy=self._plan.policy,
+            kernel=self._kernel,
+            n_features=self.n_features_in_,
+            uniforms=drawn(self._uniforms, both.size),
+            owner=type(self).__name__,
+        )
+        add_tallies(self._support, [model._support for model in models])
+        self._points.marks[-1] = self.n_seen_
         self._make_workspace()
 
     @property

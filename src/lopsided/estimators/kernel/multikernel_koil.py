@@ -24,11 +24,21 @@ from lopsided.core.pairwise.multikernel_koil import (
     multikernel_score_rows,
 )
 from lopsided.core.pairwise.support import SIZE, SUPPORT_DIVERGED, USED, empty_support
+from lopsided.estimators.base.merging import averaged, drawn
 from lopsided.estimators.kernel.koil import CURE, DRAWS_A_STEP, FIRST_ROOM, PAIRWISE, pairwise_plan
 from lopsided.estimators.kernel.parameters import POOL, budget_pair, chosen_pool
 from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.uniting import Kept, united
+from lopsided.estimators.kernel.uniting_supports import (
+    add_tallies,
+    kept_in_rooms,
+    kernel_at,
+    pooled,
+    sizes_of,
+    support_of,
+)
 from lopsided.estimators.state.arrays import named_arrays, taken
-from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
+from lopsided.estimators.state.points import more_columns, moved_points, points_arrays, restored_points
 from lopsided.estimators.state.shared_points import (
     experts_of,
     grown_shared_points,
@@ -38,6 +48,7 @@ from lopsided.estimators.state.shared_points import (
 )
 from lopsided.estimators.state.support import (
     doubled_rooms,
+    grown_support,
     occupied_slots,
     restored_support,
     signs_of_rooms,
@@ -247,6 +258,45 @@ class MultiKernelKOIL(SupportVectorLearner):
         self._pool = restored_shared_points(arrays, self._pool, in_use, self._stack.weights.size)
         self._log_weights = taken(arrays, "log_weights", np.float64, self._log_weights.shape)
         self._points = restored_points(arrays, self.n_features_in_, self._pool.holders.size, self.n_seen_)
+        self._make_workspace()
+
+    def _kept(self, index: int) -> Kept:
+        """The vectors of one kernel."""
+        one = experts_of(self._stack)[index]
+        signs = np.repeat([1.0, -1.0], sizes_of(one))
+        return kept_in_rooms(one, self._points, self._pool.columns[index], signs)
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._start(self.n_features_in_)
+        m = self._log_weights.size
+        supports, held = [], []
+        for index in range(m):
+            both = united([model._kept(index) for model in models], shares)
+            support, points, _ = support_of(
+                both,
+                np.where(both.signs > 0.0, 0, 1),
+                sizes_of(experts_of(self._stack)[index]),
+                policy=self._plan.policy,
+                kernel=kernel_at(self._pool, index),
+                n_features=self.n_features_in_,
+                uniforms=drawn(self._uniforms, both.size),
+                owner=type(self).__name__,
+                experts=m,
+            )
+            add_tallies(support, [experts_of(model._stack)[index] for model in models])
+            supports.append(support)
+            held.append((points, occupied_slots(support)))
+        rooms = max(sizes_of(one)[0] for one in supports), max(sizes_of(one)[1] for one in supports)
+        larger = [grown_support(one, rooms, type(self).__name__, experts=m) for one in supports]
+        # Vectors keep their order in a room that has become larger, and so in the list of slots in use.
+        in_rooms = [
+            (moved_points(points, slots, occupied_slots(one), sum(rooms)), occupied_slots(one))
+            for (points, slots), one in zip(held, larger, strict=True)
+        ]
+        self._stack = stacked(larger)
+        self._pool, self._points = pooled(self._pool, in_rooms, sum(rooms), m * sum(rooms), self.n_features_in_)
+        self._points.marks[-1] = self.n_seen_
+        self._log_weights[:] = averaged([model._log_weights for model in models], shares)
         self._make_workspace()
 
     @property

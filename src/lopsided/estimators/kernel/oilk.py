@@ -14,9 +14,12 @@ from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pairwise.koil import empty_workspace, score_rows
 from lopsided.core.pairwise.oilk import OilkPlan, oilk_run
 from lopsided.core.pairwise.support import SUPPORT_DIVERGED, USED, empty_support
+from lopsided.estimators.base.merging import drawn
 from lopsided.estimators.kernel.koil import DRAWS_A_STEP
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, POLICIES, chosen_kernel
 from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.uniting import Kept, united
+from lopsided.estimators.kernel.uniting_supports import add_tallies, kept_in_rooms, sizes_of, support_of
 from lopsided.estimators.state.arrays import in_range, named_arrays, taken
 from lopsided.estimators.state.points import points_arrays, restored_points
 from lopsided.estimators.state.support import restored_support, true_weights
@@ -156,6 +159,27 @@ class OILK(SupportVectorLearner):
         self._slot_signs = taken(arrays, "slot_signs", np.float64, (int(self.budget),))
         in_range("slot_signs", self._slot_signs, -1, 1)
         self._points = restored_points(arrays, self.n_features_in_, int(self.budget), self.n_seen_)
+        self._unbind()
+
+    def _kept(self) -> Kept:
+        return kept_in_rooms(self._support, self._points, np.arange(self._slot_signs.size), self._slot_signs)
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        both = united([model._kept() for model in models], shares)
+        self._start(self.n_features_in_)
+        self._support, self._points, held = support_of(
+            both,
+            np.zeros(both.size, dtype=np.int64),
+            sizes_of(self._support),
+            policy=self._plan.policy,
+            kernel=self._kernel,
+            n_features=self.n_features_in_,
+            uniforms=drawn(self._uniforms, both.size),
+            owner=type(self).__name__,
+        )
+        self._slot_signs[: held.size] = held.signs
+        add_tallies(self._support, [model._support for model in models])
+        self._points.marks[-1] = self.n_seen_
         self._unbind()
 
     @property

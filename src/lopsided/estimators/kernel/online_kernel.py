@@ -22,12 +22,15 @@ from lopsided.core.pointwise.online_kernel import (
     expansion_score_rows,
 )
 from lopsided.core.pointwise.rules import Rule
+from lopsided.estimators.base.merging import drawn
 from lopsided.estimators.kernel.dense_blocks import BLOCK, NO_PRODUCTS, is_wide_enough, products
 from lopsided.estimators.kernel.parameters import chosen_kernel
 from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.uniting import Kept, cut_down, kept, united
+from lopsided.estimators.kernel.uniting_supports import add_steps, expansion_of
 from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.expansion import grown_expansion, restored_expansion
-from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
+from lopsided.estimators.state.points import more_columns, numbers_of, points_arrays, restored_points
 
 _SKIPS, _SIGNS = 5, 7  # positions among the arguments of a run
 _FIRST_ROOM = 64  # slots with which a learner without a budget begins
@@ -159,6 +162,41 @@ class OnlineKernelLearner(SupportVectorLearner):
         self._points = restored_points(arrays, self.n_features_in_, self._expansion.weights.size, self.n_seen_)
         if self._factor.size:
             self._factor = taken(arrays, "factor", np.float64, self._factor.shape)
+        self._make_workspace()
+
+    def _kept(self) -> Kept:
+        expansion, order = self._expansion, self._expansion.order[: self._expansion.tally[USED]]
+        weights, moments = expansion.levels[SCALE] * expansion.weights[order], expansion.moments[order]
+        numbers = numbers_of(self._points)[order]
+        return kept(self._vectors_at(order), weights, expansion.signs[order], numbers, moments=moments)
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        both = united([model._kept() for model in models], shares)
+        self._start(self.n_features_in_)
+        budget, most = self._plan.budget, self._plan.budget.size
+        if self._plan.sample_budget:
+            # Whoever has used up its budget learns no more. What is left shrinks as the stream grows: so it does here.
+            left = max(0, self._plan.sample_budget - max(model.n_support_ for model in models))
+            most = self._plan.sample_budget - -(-left // len(models))
+        n_let_in = both.size
+        if self._plan.projection == PLAIN:
+            both, n_let_in = cut_down(both, budget, most, drawn(self._uniforms, both.size))
+        capacity = self._expansion.weights.size
+        if not (budget.size or self._plan.sample_budget):
+            while capacity < both.size:
+                capacity *= 2
+        self._expansion, self._points = expansion_of(
+            both,
+            n_let_in,
+            budget,
+            capacity,
+            kernel=self._kernel,
+            n_features=self.n_features_in_,
+            factor=self._factor,
+            tolerance=self._plan.tolerance,
+        )
+        add_steps(self._expansion, [model._expansion for model in models])
+        self._points.marks[-1] = self.n_seen_
         self._make_workspace()
 
     @property

@@ -14,8 +14,11 @@ from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.geometry.shared_points import empty_shared_points
 from lopsided.core.pointwise.expansion import EXPANSION_DIVERGED, SCALE, USED, empty_expansion
 from lopsided.core.pointwise.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
+from lopsided.estimators.base.merging import averaged, drawn
 from lopsided.estimators.kernel.parameters import chosen_pool
 from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.uniting import Kept, cut_down, kept, united
+from lopsided.estimators.kernel.uniting_supports import add_steps, expansion_of, kernel_at, pooled
 from lopsided.estimators.state.arrays import named_arrays, taken
 from lopsided.estimators.state.expansion import (
     grown_expansion,
@@ -23,7 +26,7 @@ from lopsided.estimators.state.expansion import (
     restored_expansion,
     stacked_expansions,
 )
-from lopsided.estimators.state.points import more_columns, points_arrays, restored_points
+from lopsided.estimators.state.points import more_columns, numbers_of, points_arrays, restored_points
 from lopsided.estimators.state.shared_points import restored_shared_points, roomier_shared_points
 
 _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
@@ -103,6 +106,47 @@ class VotingLearner(SupportVectorLearner):
         self._pool = restored_shared_points(arrays, self._pool, in_use, capacity)
         self._theta = taken(arrays, "theta", np.float64, (m,))
         self._points = restored_points(arrays, self.n_features_in_, capacity, self.n_seen_)
+        self._make_workspace()
+
+    def _kept(self, index: int) -> Kept:
+        """The vectors of one kernel."""
+        one = members_of(self._stack)[index]
+        order = one.order[: one.tally[USED]]
+        columns = self._pool.columns[index, order]
+        weights, numbers = one.levels[SCALE] * one.weights[order], numbers_of(self._points)[columns]
+        return kept(self._vectors_at(columns), weights, one.signs[order], numbers, moments=one.moments[order])
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._start(self.n_features_in_)
+        budget, m = self._plan.budget, self._theta.size
+        both = [united([model._kept(index) for model in models], shares) for index in range(m)]
+        most = np.full(m, max(budget.size, 1) if self._plan.total else 0)
+        if self._plan.total and self._plan.stochastic:  # one budget for all kernels: each gets its share of the vectors
+            found = np.array([part.size for part in both])
+            most = np.minimum(found, self._plan.total * found // max(int(found.sum()), self._plan.total))
+        slots, columns = self._stack.weights.shape[1], self._pool.holders.size
+        if not self._plan.total:
+            while slots < max(part.size for part in both):
+                slots *= 2
+            while columns < sum(part.size for part in both):
+                columns *= 2
+        expansions, held = [], []
+        for index in range(m):
+            uniforms, own = drawn(self._uniforms, both[index].size), budget._replace(size=int(most[index]))
+            part, n_let_in = cut_down(both[index], budget, own.size, uniforms)
+            if self._plan.total and not own.size:
+                n_let_in = 0
+            kernel, width = kernel_at(self._pool, index), self.n_features_in_
+            expansion, points = expansion_of(part, n_let_in, own, slots, kernel=kernel, n_features=width)
+            add_steps(expansion, [members_of(model._stack)[index] for model in models])
+            expansions.append(expansion)
+            held.append((points, expansion.order[: expansion.tally[USED]]))
+        self._stack = stacked_expansions(expansions)
+        self._pool, self._points = pooled(self._pool, held, slots, columns, self.n_features_in_)
+        # Each kernel's weight is a product over the rows, which is averaged as such.
+        theta = np.exp(averaged([np.log(np.maximum(model._theta, 1e-300)) for model in models], shares))
+        self._theta[:] = theta / theta.sum()
+        self._points.marks[-1] = self.n_seen_
         self._make_workspace()
 
     @property

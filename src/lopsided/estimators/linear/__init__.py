@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.linear.{file}"
-    return Entry(name, module, "linear", trials, linear=True, **claims)
+    return Entry(name, module, "linear", trials, linear=True, mergeable=True, **claims)
 
 
 ENTRIES: tuple[Entry, ...] = (

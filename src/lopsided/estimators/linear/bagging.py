@@ -13,6 +13,7 @@ from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.geometry.points import Rows
 from lopsided.core.linear.bagging import BaggingPlan, bagging_run, bagging_score_rows, resampling_rates
 from lopsided.core.linear.weight_columns import empty_columns
+from lopsided.estimators.base.merging import averaged
 from lopsided.estimators.linear.weight_columns import ColumnsLearner, restored_columns
 from lopsided.estimators.linear.weight_vector import LINEAR, LOSS, RATE
 from lopsided.estimators.state.arrays import named_arrays, taken
@@ -155,6 +156,10 @@ class ResamplingBagging(ColumnsLearner):
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         self._times_of_one[:] = self._times(np.array([sign]))
         return super()._learn_one(sign, weight)
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._merge_columns(models, shares)
+        self._sizes[:] = averaged([model._sizes for model in models], shares)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(columns=self._columns) | {"sizes": self._sizes}

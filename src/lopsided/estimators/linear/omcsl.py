@@ -20,6 +20,7 @@ from lopsided.estimators.linear.weight_vector import LINEAR, LOSS, RATE
 from lopsided.estimators.state.arrays import named_arrays
 from lopsided.estimators.state.experts import (
     MEASURING,
+    added_experts,
     empty_experts,
     experts_arrays,
     experts_plan,
@@ -208,6 +209,10 @@ class OMCSL(ColumnsLearner):
     @property
     def _best(self) -> int:
         return int(np.argmax(self._experts.standing[CHANCE]))
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._merge_columns(models, shares)
+        self._experts = added_experts([model._experts for model in models], self._plan.experts)
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(columns=self._columns) | experts_arrays(self._experts)

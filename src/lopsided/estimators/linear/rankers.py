@@ -11,10 +11,12 @@ from lopsided.constraints import Constraint, choice, nothing, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.geometry.points import Rows, empty_points
+from lopsided.core.geometry.shared_points import fill_columns
 from lopsided.core.linear.oam import (
     GRADIENT,
     HELD,
     OAM_DIVERGED,
+    SEEN,
     SEQUENTIAL,
     OamModel,
     OamPlan,
@@ -22,11 +24,22 @@ from lopsided.core.linear.oam import (
     oam_run,
     oam_score_rows,
 )
-from lopsided.core.linear.opauc import OPAUC_DIVERGED, OpaucPlan, empty_moments, opauc_run, opauc_score_rows
+from lopsided.core.linear.opauc import (
+    OPAUC_DIVERGED,
+    Moments,
+    OpaucPlan,
+    empty_moments,
+    opauc_run,
+    opauc_score_rows,
+)
+from lopsided.core.linear.opauc import SEEN as SEEN_BY_CLASS
+from lopsided.estimators.base import validation
+from lopsided.estimators.base.merging import averaged, drawn
 from lopsided.estimators.kernel.support_learner import SupportLearner
+from lopsided.estimators.kernel.uniting import Kept, joined, kept, sampled_by_mass
 from lopsided.estimators.linear.weight_vector import LINEAR, RATE, LinearLearner
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled, taken
-from lopsided.estimators.state.points import points_arrays, restored_points
+from lopsided.estimators.state.points import moved_points, numbers_of, points_arrays, restored_points, wide_enough
 
 
 class OPAUC(LinearLearner):
@@ -139,6 +152,13 @@ class OPAUC(LinearLearner):
         self._normals_of_one[:] = self._normals(1)
         return super()._learn_one(sign, weight)
 
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        moments = self._moments
+        for model in models[1:]:
+            _add_classes(moments, model._moments)
+        moments.weights[:] = averaged([model._moments.weights for model in models], shares)
+        self._unbind()
+
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return named_arrays(moments=self._moments)
 
@@ -155,6 +175,21 @@ class OPAUC(LinearLearner):
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight infinite."""
         return self._moments.tally.item(OPAUC_DIVERGED)
+
+
+def _add_classes(moments: Moments, other: Moments) -> None:
+    """Counts, means and scatter matrices (or sketches) of two sets of rows as of one."""
+    for own in range(2):
+        n, more = int(moments.tally[SEEN_BY_CLASS + own]), int(other.tally[SEEN_BY_CLASS + own])
+        if not more:
+            continue
+        apart = other.means[own] - moments.means[own]
+        moments.means[own] = other.means[own] if not n else moments.means[own] + apart * (more / (n + more))
+        if moments.scatter.shape[1]:
+            moments.scatter[own] += other.scatter[own] + np.multiply.outer(apart, apart) * (n * (more / (n + more)))
+        moments.sketch[own] += other.sketch[own]
+        moments.sketch_sum[own] += other.sketch_sum[own]
+    moments.tally[:] += other.tally
 
 
 class OAM(LinearLearner, SupportLearner):
@@ -258,6 +293,35 @@ class OAM(LinearLearner, SupportLearner):
     @property
     def _draws_a_row(self) -> int:
         return 1
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._start(self.n_features_in_)
+        budget = self._plan.budget
+        self._w[:] = averaged([model._w for model in models], shares)
+        self._tally[:] = sum(model._tally for model in models)
+        parts = [self._reservoir(models, own) for own in range(2)]
+        both, held = joined(parts), [part.size for part in parts]
+        rows = validation.as_rows(both.vectors)
+        points = wide_enough(empty_points(self.n_features_in_, both.size, by_non_zeros=True), rows)
+        fill_columns(points, rows, both.numbers)
+        columns = np.concatenate([own * budget + np.arange(size) for own, size in enumerate(held)])
+        self._points = moved_points(points, np.arange(both.size), columns, 2 * budget)
+        self._points.marks[-1], self._tally[HELD : HELD + 2] = self.n_seen_, held
+        self._unbind()
+
+    def _reservoir(self, models: list[Any], own: int) -> Kept:
+        """A uniform sample of all that the models have seen of a class, from their uniform samples."""
+        parts = []
+        for t, model in enumerate(models):
+            held, seen = int(model._tally[HELD + own]), float(model._tally[SEEN + own])
+            columns = own * model._plan.budget + np.arange(held)
+            numbers = numbers_of(model._points)[columns] if t == 0 else np.zeros(held, dtype=np.int64)
+            parts.append(kept(model._vectors_at(columns), np.zeros(held), np.ones(held), numbers, seen=seen))
+        both, most = joined(parts), self._plan.budget
+        uniforms = drawn(self._uniforms, both.size)
+        if both.size <= most:
+            return both
+        return both.chosen(np.flatnonzero(sampled_by_mass(both.masses, most, uniforms)))
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return points_arrays(self._points) | {"weights": self._w, "tally": self._tally}

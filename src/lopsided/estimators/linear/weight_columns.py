@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.linear.weight_columns import COLUMNS_DIVERGED, SCALE, SCALE_SUM, STEPS, WeightColumns
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.base.merging import averaged
 from lopsided.estimators.state.arrays import ModelFileError, in_range, refilled
 
 
@@ -36,6 +37,21 @@ class ColumnsLearner(CompiledLearner):
             return np.asarray(levels[SCALE] * weights)
         total = levels[SCALE_SUM] * weights - self._columns.moments
         return np.asarray(total / max(self._columns.tally.item(STEPS), 1))
+
+    def _merge_columns(self, models: list[Any], shares: Floats) -> None:
+        """The columns averaged by rows; the averages over time by steps, so that they are those of all steps."""
+        columns = self._columns
+        weights = averaged([model._all_weights() for model in models], shares)
+        if columns.moments.shape[0]:
+            sums = [model._all_weights(averages=True) * model._columns.tally[STEPS] for model in models]
+            # With a scale of 1 and a sum of scales S the sum of all columns so far is S weights - moments.
+            columns.levels[SCALE_SUM] = sum(model._columns.tally[STEPS] for model in models)
+            columns.moments[:] = columns.levels[SCALE_SUM] * weights - sum(sums)
+        else:
+            columns.levels[SCALE_SUM] = sum(model._columns.levels[SCALE_SUM] for model in models)
+        columns.weights[:], columns.levels[SCALE] = weights, 1.0
+        columns.tally[:] = sum(model._columns.tally for model in models)
+        self._unbind()
 
     @property
     def n_diverged_(self) -> int:

@@ -19,6 +19,7 @@ from lopsided.core.linear.weight_vector import (
     linear_score_rows,
 )
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.base.merging import averaged
 from lopsided.estimators.state.arrays import in_range, named_arrays, taken
 
 LINEAR: dict[str, Constraint] = {"fit_intercept": flag()}
@@ -79,6 +80,11 @@ class PointwiseLinearLearner(LinearLearner):
         tally = taken(arrays, "model.tally", np.int64, self._model.tally.shape)
         in_range("model.tally", tally, 0, 2**62)
         self._model = self._model._replace(weights=weights, tally=tally)
+        self._unbind()
+
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        self._model.weights[:] = averaged([model._model.weights for model in models], shares)
+        self._model.tally[:] = sum(model._model.tally for model in models)
         self._unbind()
 
     @property

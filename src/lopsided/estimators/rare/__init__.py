@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
-    return Entry(name, f"lopsided.estimators.rare.{file}", "rare", trials, **claims)
+    return Entry(name, f"lopsided.estimators.rare.{file}", "rare", trials, mergeable=True, **claims)
 
 
 ENTRIES: tuple[Entry, ...] = (

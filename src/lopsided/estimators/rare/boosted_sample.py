@@ -16,7 +16,7 @@ from lopsided.core.trees.forest import MOST_LEAVES, empty_forest
 from lopsided.core.trees.growing import TreePlan
 from lopsided.core.trees.sampled_forest import ROWS, TREES_DUE, SampledForest, forest_run, forest_score_rows
 from lopsided.estimators.rare.booster import Booster
-from lopsided.estimators.rare.merging import AddsSamples, empty_samples
+from lopsided.estimators.rare.merging import AddsSamples
 from lopsided.estimators.rare.state import check_trees
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled, taken
 
@@ -185,12 +185,9 @@ class BoostedSample(AddsSamples):
 
     # ---------------------------------------------------------------- adding up
 
-    def _forget_everything(self) -> None:
-        empty_samples(self._trees.positives, self._trees.negatives)
-        self._tally[:] = 0
-        self._booster.fit_now(self._trees, 0)
-
     def _take_in(self, other: Any) -> None:
         self._tally[ROWS] += other._tally[ROWS]
         self._merge_trees(other)
+
+    def _fit_anew(self) -> None:
         self._booster.fit_now(self._trees, int(self._tally[ROWS]))

@@ -7,22 +7,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from lopsided.core.features.fourier_ranker import DRAWN, FIXED, POSITIVES, SEEN
-from lopsided.core.measures.drift_gate import empty_gate
-from lopsided.core.measures.mixture import COUNTED, Mixture, MixturePlan, forget_all, set_shares
+from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.features.fourier_ranker import DRAWN, FIXED, KEPT, POSITIVES, SEEN
+from lopsided.core.measures.mixture import COUNTED, Mixture, MixturePlan, set_shares
 from lopsided.core.rare.step import LOOKED, SPARSE_ROWS, YOUTH
-from lopsided.core.sampling.priority import SEEN as OFFERED
-from lopsided.core.sampling.priority import Sample, clear_sample
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.blas import one_blas_thread
-from lopsided.estimators.base.randomness import UniformStream
-from lopsided.estimators.base.recent_rows import RecentRows
-from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.estimators.features.adding_up import add_what_was_seen
 from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.rare.sample_union import merge_samples
 from lopsided.estimators.rare.views import RareViews, SampleViews
 
-_SEEDS = 4  # uniforms that a sibling's generator is seeded by
 _OF_ANOTHER = -1  # the number of a row that another model has learned
 
 
@@ -30,24 +25,15 @@ class AddsSamples(SampleViews):
     """A learner whose sample can take in that of another."""
 
     def sibling(self) -> Self:
-        """An empty model that learns another part of the stream, for `absorb`; it draws other uniforms than this one.
+        """An empty model that learns another part of the stream, for `absorb`: `lopsided.empty_like` gives the same."""
+        self._check_may_add("sibling")
+        return self.empty_like()
 
-        Drawing their seed moves this model's own stream of uniforms on, so that two siblings differ.
-        """
-        with self._alone:
-            self._check_may_add("sibling")
-            draws = self._uniforms.reserve(_SEEDS)
-            place = int(draws.position[0])
-            seed = (draws.uniforms[place : place + _SEEDS] * 2.0**32).astype(np.int64).tolist()
-            draws.position[0] += _SEEDS
-            other = copy.deepcopy(self)
-        other._uniforms = UniformStream(np.random.default_rng(seed))
-        other._memory = ScoreMemory()
-        other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
-        other._rate_cut = None
-        other._forget_everything()
-        other._unbind()
-        return other
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        for other in models[1:]:
+            self._take_in(other)
+        self._fit_anew()
+        self._unbind()
 
     def absorb(self, other: Any) -> Self:
         """Take in what another model has learned from another part of the stream; the other one stays as it is.
@@ -72,6 +58,7 @@ class AddsSamples(SampleViews):
                     )
             if other.n_seen_:
                 self._take_in(other)
+                self._fit_anew()
                 add_what_was_seen(self, other)
         return self
 
@@ -86,10 +73,12 @@ class AddsSamples(SampleViews):
             "positive label": self.classes_[self._labels.positive_index],
         }
 
-    def _forget_everything(self) -> None:
+    def _take_in(self, other: Any) -> None:
+        """Take in another model, but for what has to be fitted anew."""
         raise NotImplementedError
 
-    def _take_in(self, other: Any) -> None:
+    def _fit_anew(self) -> None:
+        """Fit what is fitted to what has been taken in."""
         raise NotImplementedError
 
     def _merge_trees(self, other: Any) -> None:
@@ -113,23 +102,22 @@ class AddsRareEvents(RareViews, AddsSamples):
     def _what_must_agree(self) -> dict[str, Any]:
         return super()._what_must_agree() | {"forget": self._plan.forgets}
 
-    def _forget_everything(self) -> None:
-        state = self._state
-        self._long.clear()
-        self._short.clear()
-        for mixture in (state.long, state.short, state.blend):
-            forget_all(mixture)
-        for array, empty in zip(state.gate, empty_gate(), strict=True):
-            array[:] = empty
-        empty_samples(state.trees.positives, state.trees.negatives, state.recent_positives, state.recent_negatives)
-        for array in (state.ranker.weights, state.ranker.offsets, state.ranker.tally, state.tally, state.spread):
-            array[:] = 0
-        state.ranker.tally[[DRAWN, FIXED]] = 1
-        self._booster.fit_now(state.trees, 0)
-        self._give_up_young()
+    def _take_after(self, original: Any) -> None:
+        ranker, theirs = self._state.ranker, original._state.ranker
+        ranker.directions[:], ranker.scale[:] = theirs.directions, theirs.scale
+        ranker.origin_angles[:] = theirs.origin_angles
+        ranker.tally[[DRAWN, FIXED]] = theirs.tally[[DRAWN, FIXED]]
+
+    def _comes_first(self) -> bool:
+        return bool(self._state.ranker.tally[FIXED])
 
     def _take_in(self, other: Any) -> None:
         state, theirs = self._state, other._state
+        if not theirs.ranker.tally[FIXED]:  # it has its rows as they came: they are learned
+            ranker, n = theirs.ranker, int(theirs.ranker.tally[KEPT])
+            rows = validation.as_rows(ranker.first_rows[:n])
+            self._learn(rows, ranker.first_signs[:n], ranker.first_weights[:n], every_score=False)
+            return
         with one_blas_thread:
             self._add_block()
             if self._measures_as(other):
@@ -144,6 +132,11 @@ class AddsRareEvents(RareViews, AddsSamples):
                 self._merge_trees(other)
                 merge_samples(state.recent_positives, theirs.recent_positives, _OF_ANOTHER)
                 merge_samples(state.recent_negatives, theirs.recent_negatives, _OF_ANOTHER)
+
+    def _fit_anew(self) -> None:
+        state = self._state
+        with one_blas_thread:
+            if self._work.x.size and state.ranker.tally[FIXED]:
                 self._booster.fit_now(state.trees, int(state.tally[YOUTH]))
             self._solve()
 
@@ -191,10 +184,3 @@ def _add_counts(mixture: Mixture, other: Mixture, plan: MixturePlan) -> None:
     mixture.tally[COUNTED] += other.tally[COUNTED]
     if mixture.tally[COUNTED]:
         set_shares(mixture, plan)
-
-
-def empty_samples(*samples: Sample) -> None:
-    """Let samples have seen nothing."""
-    for sample in samples:
-        clear_sample(sample)
-        sample.tally[OFFERED] = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 from lopsided.constraints import Constraint, anything, check_parameters, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.sampling.priority import KEPT, SEEN, age, empty_sample, fill_counts, offer
+from lopsided.estimators.base.merging import MergeError, drawn, refuse_unless_equal
 from lopsided.estimators.base.randomness import UniformStream
 from lopsided.estimators.rare.sample_union import merge_samples
 
@@ -60,6 +63,7 @@ class PrioritySample:
         self.size, self.fade = int(size), float(fade)
         self._uniforms = UniformStream(np.random.default_rng(random_state))
         self._sample = empty_sample(0, 0)
+        self._empty_ones = 0
 
     def add(self, X: Any, *, weight: Any = 1.0, importance: Any = 1.0) -> Self:
         """Offer rows in the order given.
@@ -124,6 +128,41 @@ class PrioritySample:
         counts = np.empty(self.n_rows)
         fill_counts(self._sample, counts)
         return counts
+
+    def empty_like(self) -> Self:
+        """An empty sample of the same size for another part of the stream; it draws other uniforms than this one."""
+        self._empty_ones += 1
+        seed = (drawn(copy.deepcopy(self._uniforms), 4) * 2.0**32).astype(np.int64).tolist()
+        return type(self)(self.size, fade=self.fade, random_state=[self._empty_ones, *seed])
+
+    def merged_with(self, others: Iterable[PrioritySample], budget: Any = None) -> PrioritySample:
+        """A new sample of all streams, from this one and others; all of them stay as they are.
+
+        `budget` is its size; None: that of the largest of them. The order makes no difference.
+        """
+        samples = [copy.deepcopy(sample) for sample in (self, *others)]
+        for sample in samples:
+            if not isinstance(sample, PrioritySample):
+                raise MergeError(f"The models to merge must be of one class. Got {type(sample).__name__} too.")
+            refuse_unless_equal("PrioritySample", "'fade'", self.fade, sample.fade)
+        offered = [sample for sample in samples if sample._sample.heap.size]
+        for sample in offered[1:]:
+            shapes = (offered[0]._sample.rows.shape[1], sample._sample.rows.shape[1])
+            refuse_unless_equal("PrioritySample", "number of features", *shapes)
+        offered.sort(key=lambda sample: (-sample.size, -sample.n_seen, sample._record()))
+        first = offered[0] if offered else samples[0]
+        size = first.size if budget is None else budget
+        check_parameters("PrioritySample", {"size": size}, {"size": _CONSTRAINTS["size"]})
+        if size == first.size and len(offered) < 2:
+            return first
+        merged = PrioritySample(size, fade=self.fade)
+        merged._uniforms = first._uniforms
+        for sample in offered:
+            merged.merge(sample)
+        return merged
+
+    def _record(self) -> bytes:
+        return b"".join(array.tobytes() for array in self._sample)
 
     def merge(self, other: PrioritySample) -> Self:
         """Take in what another sample of another stream has kept: the sample of both streams, both as of now.

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, number
 from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.measures.adding import added_rankings
+from lopsided.core.measures.confusion import positives_of
 from lopsided.core.measures.experts import (
     ACHIEVED,
     AUPRC,
@@ -21,6 +23,7 @@ from lopsided.core.measures.experts import (
     Experts,
     ExpertsPlan,
     achieved_by,
+    set_chances,
 )
 from lopsided.core.measures.ranking import KEPT, SCALE, SETTLED, Ranking, RankingPlan, bins_of, empty_ranking
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
@@ -69,6 +72,27 @@ def empty_experts(plan: ExpertsPlan, n: int) -> Experts:
             tally=np.repeat(one.tally[None], ranked, axis=0),
         ),
     )
+
+
+def added_experts(several: list[Experts], plan: ExpertsPlan) -> Experts:
+    """The same experts after all that several models have counted: calls add up, and rankings as far as bins allow."""
+    n = several[0].counts.shape[0]
+    added = empty_experts(plan, n)
+    added.counts[:] = sum(experts.counts for experts in several)
+    for j in range(n if plan.ranks else 0):
+        one, _ = added_rankings([_ranking_at(experts, j) for experts in several], plan.ranking)
+        for target, array in zip(_ranking_at(added, j), one, strict=True):
+            target[...] = array
+    for j in range(n):
+        added.standing[ACHIEVED, j] = achieved_by(added, plan, plan.measure, j)
+    sharpness = plan.sharpness if plan.sharpness >= 0.0 else positives_of(added.counts[0])
+    set_chances(added.standing[ACHIEVED], sharpness, added.standing[CHANCE])
+    return added
+
+
+def _ranking_at(experts: Experts, j: int) -> Ranking:
+    """One expert's, as views; compiled code gives none to its callers in Python."""
+    return Ranking(*(array[j] for array in experts.rankings))
 
 
 def measures_of(experts: Experts, plan: ExpertsPlan) -> dict[str, Floats]:

@@ -1,0 +1,159 @@
+"""What merged models say, against sums and averages written down once more."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import lopsided as lp
+from lopsided.datasets import four_clusters, overlapping
+from lopsided.metrics import auroc
+
+STREAM = four_clusters(900, random_state=3)
+X, Y = STREAM.X, STREAM.y
+SIZES = (300, 100, 200)
+
+
+def models_of(make, X=X, y=Y, sizes=SIZES):
+    """Models of parts of different sizes, the others like the first."""
+    models, start = [], 0
+    for size in sizes:
+        model = lp.empty_like(models[0]) if models else make
+        models.append(model.partial_fit(X[start : start + size], y[start : start + size], classes=[0, 1]))
+        start += size
+    return models
+
+
+def averaged(models, rows):
+    shares = np.array(SIZES) / sum(SIZES)
+    return shares @ np.array([model.raw_scores(rows) for model in models])
+
+
+AVERAGES = [
+    lp.OnlinePerceptron(fit_intercept=True),
+    lp.OCS(),
+    lp.OPAUC(),
+    lp.OPAUC(rank=3, random_state=0),
+    lp.OAM(budget=10, random_state=0),
+    lp.FOGD(n_components=30, random_state=0),
+    lp.NOGD(budget=700, gamma=20.0),
+    lp.KOIL(policy="unbounded", gamma=20.0),
+    lp.KernelPerceptron(gamma=20.0),
+    lp.KernelOGD(gamma=20.0),
+    lp.KernelPA(gamma=20.0),
+    lp.NORMA(gamma=20.0),
+    lp.SPA(gamma=20.0, random_state=0),
+    lp.SPA(gamma=20.0, average=False, random_state=0),
+    lp.OSKL(gamma=20.0, random_state=0),
+]
+
+
+@pytest.mark.parametrize("learner", AVERAGES, ids=[" ".join(str(of).split()) for of in AVERAGES])
+def test_where_nobody_leaves_the_score_is_the_average_by_rows(learner):
+    models = models_of(learner)
+    merged = lp.merge(models)
+    assert merged.raw_scores(X[600:]) == pytest.approx(averaged(models, X[600:]), rel=1e-9, abs=1e-11)
+
+
+def test_csr_rows_and_vectors_kept_by_their_non_zeros():
+    wide = sp.random(300, 6_000, 0.002, format="csr", random_state=0)
+    y = np.tile([0, 1, 0], 100)
+    sizes = (120, 90, 90)
+    models = models_of(lp.KernelPerceptron(gamma=0.5), wide, y, sizes)
+    shares = np.array(sizes) / 300
+    expected = shares @ np.array([model.raw_scores(wide) for model in models])
+    assert lp.merge(models).raw_scores(wide) == pytest.approx(expected, abs=1e-12)
+    bounded = models_of(lp.KOIL(budget=5, random_state=0), wide, y, sizes)
+    assert lp.merge(bounded).n_support_ == 10
+
+
+def test_a_later_merge_of_averaged_models_is_the_average_of_all_their_steps():
+    models = models_of(lp.SPA(gamma=20.0, random_state=0))
+    nested = lp.merge([lp.merge(models[:2]), models[2]])
+    assert nested.raw_scores(X[600:]) == pytest.approx(lp.merge(models).raw_scores(X[600:]), rel=1e-9)
+    columns = models_of(lp.OMCSL(average=True, regularization=0.01, random_state=0))
+    steps = np.array(SIZES) / sum(SIZES)
+    expected = sum(share * model.coef_ for share, model in zip(steps, columns, strict=True))
+    assert lp.merge(columns).coef_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_moments_of_opauc_are_those_of_all_rows():
+    stream = overlapping(700, 5)
+    merged = lp.merge(models_of(lp.OPAUC(), stream.X, stream.y))
+    for own, label in enumerate((1, 0)):
+        rows = stream.X[:600][stream.y[:600] == label]
+        assert merged._moments.means[own] == pytest.approx(rows.mean(axis=0), rel=1e-12)
+        scatter = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
+        assert merged._moments.scatter[own] == pytest.approx(scatter, rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["standard", "minmax"])
+def test_merged_scalers_know_the_scale_of_all_rows(kind):
+    parts = [lp.OnlineScaler(kind).fit(X[:300]), lp.OnlineScaler(kind).fit(X[300:450]), lp.OnlineScaler(kind)]
+    merged, whole = lp.merge(parts), lp.OnlineScaler(kind).fit(X[:450])
+    assert merged.transform(X) == pytest.approx(whole.transform(X), rel=1e-12, abs=1e-13)
+    sparse = sp.csr_array(np.where(X > 0.5, X, 0.0))
+    parts = [lp.OnlineScaler(center=False).fit(sparse[own]) for own in (slice(400), slice(400, None))]
+    whole = lp.OnlineScaler(center=False).fit(sparse).transform(sparse).toarray()
+    assert lp.merge(parts).transform(sparse).toarray() == pytest.approx(whole, rel=1e-12)
+
+
+def test_parts_of_a_pipeline_begin_with_its_scale_and_give_it_back():
+    models = models_of(lp.StreamPipeline(lp.OnlineScaler(), lp.KernelPerceptron(gamma=2.0)))
+    assert models[1].scaler_.n_seen_ == 400
+    again = [lp.from_bytes(model.to_bytes()) for model in models]
+    for merged in (lp.merge(models), lp.merge(again)):
+        assert merged.scaler_.n_seen_ == 600
+        middle, factor = merged.scaler_.affine()
+        assert middle == pytest.approx(X[:600].mean(axis=0), rel=1e-9)
+        assert factor == pytest.approx(1.0 / X[:600].std(axis=0), rel=1e-9)
+
+
+def test_histories_and_gaps_of_tables_add_up():
+    rng = np.random.default_rng(0)
+    table = {
+        "card": rng.integers(0, 9, 200).astype(str).tolist(),
+        "when": np.arange(200.0).tolist(),
+        "amount": [None if t % 7 == 0 else float(t) for t in range(200)],
+    }
+    y, cut = rng.integers(0, 2, 200), 120
+    first, second = ({name: cells[own] for name, cells in table.items()} for own in (slice(cut), slice(cut, None)))
+    schema = lp.encoding.infer_schema(table, keys=["card"], time="when")
+    model = lp.TablePipeline(schema, learner=lp.OCS()).partial_fit(first, y[:cut])
+    other = lp.empty_like(model).partial_fit(second, y[cut:])
+    merged = lp.merge([model, other])
+    assert merged.missing_as_[0] == pytest.approx(np.mean([t for t in range(200) if t % 7]))
+    whole = lp.KeyedHistory(keys=["card"], time="when").partial_fit(table, y)
+    probe = {name: cells[:20] for name, cells in table.items()} | {"when": [300.0] * 20}
+    assert merged.history_.transform(probe)[:, :-4] == pytest.approx(whole.transform(probe)[:, :-4], rel=1e-9)
+
+
+def test_rankers_with_other_scales_are_brought_to_one_by_the_rows_that_they_keep():
+    grown = np.concatenate([X[:300], 3.0 * X[300:]])
+    models = [lp.FourierRanker(random_state=0).fit(rows, y) for rows, y in ((X, Y), (grown, Y), (2.0 * X, Y))]
+    merged = lp.merge(models[:1] + models[2:])
+    assert auroc(Y, merged.raw_scores(X)) > 0.9
+    held = lp.empty_like(models[0]).partial_fit(X[:100], Y[:100])
+    assert np.array_equal(lp.merge([models[1], held]).scale_, models[0].scale_)
+
+
+def test_a_model_of_few_rows_is_learned_row_by_row():
+    young = lp.FourierRanker(random_state=0).partial_fit(X[:50], Y[:50], classes=[0, 1])
+    old = lp.empty_like(young).partial_fit(X[50:700], Y[50:700], classes=[0, 1])
+    merged, whole = lp.merge([young, old]).finish(), old.snapshot().partial_fit(X[:50], Y[:50]).finish()
+    assert merged.raw_scores(X) == pytest.approx(whole.raw_scores(X), rel=1e-8, abs=1e-10)
+    few = [
+        lp.RareEventClassifier(random_state=s).partial_fit(X[o], Y[o]) for s, o in ((0, slice(30)), (1, slice(30, 50)))
+    ]
+    assert lp.merge(few).n_seen_ == 50
+
+
+def test_thresholds_and_probabilities_rest_on_the_scores_of_all():
+    models = models_of(lp.OCS(threshold="f1"))
+    merged = lp.merge(models)
+    assert merged._memory.counts.tolist() == [int(Y[:600].sum()), int((1 - Y[:600]).sum())]
+    kept = np.concatenate([model._memory.positive[: model._memory.counts[0]] for model in models])
+    assert np.array_equal(np.sort(merged._memory.positive[: kept.size]), np.sort(kept))
+    assert np.isfinite(merged.threshold_)
+    rated = models_of(lp.OCS(threshold="rate:0.2"))
+    flagged = lp.merge(rated).predict(X[:600]).mean()
+    assert 0.15 < flagged < 0.25
