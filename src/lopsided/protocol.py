@@ -125,8 +125,8 @@ class Learner(Ranker, Protocol):
 class TurnTaker(Protocol):
     """What a learner may have besides, for labels that come late: learning and scoring in turn, in one call.
 
-    With late labels what is known changes from row to row, so that rows are learned and scored one by one. A learner
-    without this method is called once for each of these; the scores are the same.
+    With late labels what is known changes from row to row, so that rows are learned and scored in turn. A learner
+    without this method is called for every row or two; the scores are the same.
     """
 
     def take_turns(

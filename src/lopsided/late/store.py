@@ -76,7 +76,10 @@ class CorrectableStore(WaitingStore, Protocol):
 
 
 class MemoryStore:
-    """Rows in arrays that grow and shrink with what waits: O(1) a row, about 8 (d + 6) bytes for d dense features.
+    """Rows in arrays that grow and shrink with what waits: O(1) a row, about 8 (d + 7) bytes for d dense features.
+
+    Rows of a table that may have to be shown keep their cells besides: no more than twice those that wait, and what
+    came since the arrays last grew.
 
     Parameters
     ----------
