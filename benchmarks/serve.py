@@ -2,7 +2,8 @@
 
     python benchmarks/serve.py                      # everything, about two minutes
     python benchmarks/serve.py --learner koil --seconds 5 --only single
-    python benchmarks/serve.py --learner koil --only memory      # ten million events: minutes, 7 GB of disk
+    python benchmarks/serve.py --only pauses                     # what may stop the answers, in CPU time
+    python benchmarks/serve.py --learner koil --only memory      # ten million events: minutes, 6 GB of disk
 
 The service is a process of its own, started as a user would, with durable writes; the load comes from this one. Both
 share the cores of the machine: what is measured is the whole.
@@ -237,6 +238,55 @@ async def memory(service: Service, events: int, size: int = 1000) -> None:
         shown(f"label of {what}", {"ms": (time.perf_counter() - begin) * 1000})
 
 
+def pauses(learner: str) -> None:
+    """What happens beside the answers and might stop them, in milliseconds of the processor; five times each."""
+    from lopsided.serve.configuration import built, found_schema, labels_of
+    from lopsided.serve.folding import learn
+    from lopsided.serve.measuring import Window
+    from lopsided.serve.messages import ModelSettings
+    from lopsided.serve.storage.disk import RealDisk
+    from lopsided.serve.storage.ids import ROOM, EventIds
+
+    settings, rows = ModelSettings(learner=learner), rows_of(6000, 1)
+    model, labels = built(settings, settings, found_schema(settings, rows[:200])), labels_of(settings)
+    signs, window, slices = np.array([2.0 * is_positive(row) - 1.0 for row in rows]), Window(), []
+    learn(model, rows[:2000], signs[:2000], np.zeros(2000), np.ones(2000), labels)
+    for k in range(2000, 6000):
+        began = time.thread_time()
+        learn(model, [rows[k]], signs[k : k + 1], np.zeros(1), np.ones(1), labels)
+        slices.append(time.thread_time() - began)
+        window.add(k, float(rows[k]["x0"]), float(signs[k]), 1.0, alert=k % 50 == 0, delay=1.0)
+    with tempfile.TemporaryDirectory() as folder:
+        ids = EventIds(Path(folder), RealDisk(), "0" * 16)
+        names = [f"e{k}" for k in range(ROOM)]
+
+        def roll_over() -> None:
+            ids.roll_over()
+
+        def taken(act: object) -> dict[str, float]:
+            times = []
+            for _ in range(5):
+                if act is roll_over:
+                    for start in range(0, ROOM, 1024):
+                        ids.add(names[start : start + 1024], [1 << 14] * 1024)
+                began = time.thread_time()
+                act()  # type: ignore[operator]
+                times.append(1000 * (time.thread_time() - began))
+            return {"least ms": min(times), "most ms": max(times)}
+
+        shown(
+            f"{learner}, one label learned",
+            {"p99 ms": 1000 * float(np.quantile(slices, 0.99)), "most ms": 1000 * max(slices)},
+        )
+        for what, act in {
+            "a copy to answer by": model.snapshot,
+            "measures": lambda: window.measures(0.1),
+            "a snapshot to save": model.to_bytes,
+            "65,536 ids put aside": roll_over,
+        }.items():
+            shown(f"{learner}, {what}", taken(act))
+
+
 def arrow_body(rows: list[dict[str, float]]) -> bytes:
     import io
 
@@ -310,10 +360,13 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=3100.0)
     parser.add_argument("--labels", type=float, default=300.0)
     parser.add_argument("--entries", type=int, default=1_000_000, help="of the log that is opened without a snapshot")
-    parser.add_argument("--only", choices=["single", "batches", "recovery", "memory"], default=None)
+    parser.add_argument("--only", choices=["single", "batches", "recovery", "memory", "pauses"], default=None)
     parser.add_argument("--events", type=int, default=10_000_000, help="of the look at memory")
     options = parser.parse_args()
     for learner in [options.learner] if options.learner else ["koil", "auto"]:
+        if options.only == "pauses":
+            pauses(learner)
+            continue
         with tempfile.TemporaryDirectory() as folder:
             with Service(Path(folder)) as service:
                 asyncio.run(ready(service, learner))
