@@ -205,11 +205,11 @@ def test_a_group_is_told_what_has_been_saved_or_scored(kafka, lopsided, tmp_path
     lopsided("learn", f"{url}?group=desk&config=group", *COLUMNS, *LEARN, "-o", "m")
     assert kafka.committed(url, "desk") == {int(number): at for number, at in offsets("m").items()}
     assert set(offsets("m").values()) == {150}
-    out = kafka.topic("scores")
-    assert lopsided("score", "m", f"{url}?group=scores&config=group", "-o", out).returncode == 0
     kafka.send(url, events(3, 600), first=600)
-    assert lopsided("score", "m", f"{url}?group=scores&config=group", "-o", out).returncode == 0
-    assert sorted(row["id"] for row in received(out)) == sorted(row["id"] for row in events(603))
+    out = kafka.topic("scores")
+    assert lopsided("score", "m", f"{url}?group=desk&config=group", "-o", out).returncode == 0
+    assert sorted(row["id"] for row in received(out)) == ["e600", "e601", "e602"]
+    assert kafka.committed(url, "desk") == {0: 153, 1: 150, 2: 150, 3: 150}
 
 
 def test_what_cannot_be(kafka, refused, lopsided, tmp_path):
@@ -217,6 +217,8 @@ def test_what_cannot_be(kafka, refused, lopsided, tmp_path):
     labels = ndjson(tmp_path / "labels.ndjson", [{"id": "e0", "y": 1}, {"id": "e1", "y": 0}])
     learn = ("learn", url, *COLUMNS, "-o", "m")
     assert "must name topics if it comes with --follow" in refused(*learn, "--labels", labels, "--follow")
+    both = ("--labels", url, "--follow", "--labels-for", "alerts", "--explore", 0.1)
+    assert "--labels-for alerts must come without --follow and --labels" in refused(*learn, *both)
     assert "--output must be a file in a directory" in refused("learn", url, "-o", url)
     assert lopsided("learn", url, *COLUMNS, *LEARN, "-o", "m").returncode == 0
     assert "The output must be ndjson for a topic" in refused("score", "m", url, "-o", url, "--format", "csv")

@@ -46,7 +46,9 @@ class Server:
 
     def _do(self, work):
         async def done():
-            connection = await nats.connect(self.url, allow_reconnect=False, connect_timeout=2, error_cb=_quiet)
+            connection = await nats.connect(
+                self.url, allow_reconnect=False, connect_timeout=2, reconnect_time_wait=0.02, error_cb=_quiet
+            )
             try:
                 return await work(connection.jetstream())
             finally:

@@ -61,6 +61,11 @@ class LateOptions:
         if found.label_files and options.get("follow") and not (can_follow and all(map(is_topic, found.label_files))):
             rule = "must name topics if it comes with --follow" if can_follow else "must come without --follow"
             raise ParameterError(f"The option --labels {rule}: labels of files are read once. Got both.")
+        if found.label_files and options.get("follow") and found.labels_for == "alerts":
+            raise ParameterError(
+                "The option --labels-for alerts must come without --follow and --labels: it replays what was not looked "
+                "at, and labels that come are those of what was. Got all of them."
+            )
         return found
 
     def check(self, id_column: str | None, time_column: str | None) -> None:

@@ -77,11 +77,12 @@ class Training:
             self.late.restore(attached[LATE])
         if selection is not None and SELECTION in attached:
             selection.restore(attached[SELECTION].description)
-        tell_labels(self.late, told)
         if MEASURES in attached:
             self.n_measured = int(attached[MEASURES].description["rows"])
             for metric in (self.roc, self.precision_recall):
                 metric.restore(attached[MEASURES].arrays)
+        if told is not None:
+            self._take(told)
 
     @property
     def n_waiting(self) -> int:
@@ -94,14 +95,18 @@ class Training:
         if found is None:
             return
         tell_left_out(found)
-        waiting = self.late.scores_in_waiting(found.ids)
-        there = ~np.isnan(waiting)
-        self._measure(found.signs[there] > 0, waiting[there])
-        tell_labels(self.late, found)
+        self._take(found)
         self.told = found
         self.n_heard += len(found.ids)
         self._rows_unsaved += len(found.ids)
         self.checkpoint()
+
+    def _take(self, told: LabelFile) -> None:
+        """Labels become known: rows that wait for them are judged by the scores that they got when they came."""
+        waiting = self.late.scores_in_waiting(told.ids)
+        there = ~np.isnan(waiting)
+        self._measure(told.signs[there] > 0, waiting[there])
+        tell_labels(self.late, told)
 
     def step(self, rows: Portion) -> int:
         """Score rows, and learn those whose label is known by then; returns how many came."""
