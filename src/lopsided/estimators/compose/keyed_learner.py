@@ -105,6 +105,7 @@ class KeyedLearner(SpeaksForItsLearner):
     50
     """
 
+    _takes_any_scale = False
     _constraints: ClassVar[dict[str, Constraint]] = {
         "learner": Constraint(lambda value: value is None or isinstance(value, OnlineClassifier), "an online learner"),
         "key": Constraint(
