@@ -107,3 +107,19 @@ def test_other_columns_are_refused_later():
     with pytest.raises(ValueError, match="must have the features"):
         learner.learn_one({"card": "x"}, 1)
     assert learner.to_bytes() == before
+
+
+@pytest.mark.parametrize("around", [lp.StreamPipeline, lp.TablePipeline, lp.SparsePipeline])
+def test_nobody_scales_a_key(around):
+    with pytest.raises(ValueError, match=r"must take rows on any scale\. Got KeyedLearner"):
+        around(learner=model(key=1)).partial_fit(X, Y)
+
+
+def test_late_labels_are_learned_and_scored_in_turn():
+    one, other = (model(key=1, max_keys=3, spill="temporary").partial_fit(X[:40], Y[:40]) for _ in range(2))
+    turns = np.where(np.arange(80) % 3, np.nan, np.where(Y[40:], 1.0, -1.0))
+    scores, asked = np.zeros(80), np.isnan(turns)
+    one.take_turns(X[40:], turns, scores, np.arange(80))
+    expected = [other.raw_score_one(x) if ask else other.learn_one(x, label).n_seen_ for x, ask, label in
+                zip(X[40:], asked, Y[40:].tolist(), strict=True)]  # fmt: skip
+    np.testing.assert_array_equal(scores[asked], np.array(expected)[asked])

@@ -78,6 +78,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     _names_read_from: ClassVar[tuple[Any, tuple[str, ...]]]
     _shape: ClassVar[tuple[str, ...]] = validation.SHAPE
 
+    _takes_any_scale: ClassVar[bool] = True  # not where a number of a row is a name
     _may_be_wrong_way_round = False  # nobody named the rare class, and it may turn out to be the common one
 
     # Set by subclasses' constructors.
