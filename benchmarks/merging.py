@@ -1,6 +1,6 @@
 """What merging costs in accuracy: one model of a whole stream, against the merge of models of 2 to 16 parts of it.
 
-    python benchmarks/merging.py [--runs 5] [--learners 'KOIL;SPA'] [--markdown docs/evidence/merging.md]
+    python benchmarks/merging.py [--runs 5] [--parts sums,averages,vectors] [--markdown docs/evidence/merging.md]
 
 KEEL sets from PyPI with at least 100 positives, each in several random orders. The first model learns the first 200
 rows, from which `lopsided.empty_like` makes the others; the rows after them are dealt out in turn. Features are
@@ -37,9 +37,12 @@ _FIRST = 200
 _FARTHEST = 10.0
 
 
-LEARNERS: dict[str, Callable[[int], Any]] = {
+Makers = dict[str, Callable[[int], Any]]
+SUMS: Makers = {
     "FourierRanker": lambda seed: lp.FourierRanker(random_state=seed),
     "RareEventClassifier": lambda seed: lp.RareEventClassifier(random_state=seed),
+}
+AVERAGES: Makers = {
     "OPAUC": lambda seed: lp.OPAUC(learning_rate=0.001, random_state=seed),
     "OAM": lambda seed: lp.OAM(C=0.001, random_state=seed),
     "OMCSL": lambda seed: lp.OMCSL(random_state=seed),
@@ -47,6 +50,8 @@ LEARNERS: dict[str, Callable[[int], Any]] = {
     "OnlinePerceptron": lambda seed: lp.OnlinePerceptron(random_state=seed),
     "FOGD": lambda seed: lp.FOGD(gamma="auto", random_state=seed),
     "NOGD": lambda seed: lp.NOGD(gamma="auto"),
+}
+VECTORS: Makers = {
     "KOIL": lambda seed: lp.KOIL(C=10.0, gamma="auto", random_state=seed),
     "KOIL, fifo": lambda seed: lp.KOIL(C=10.0, gamma="auto", policy="fifo", random_state=seed),
     "OILK": lambda seed: lp.OILK(gamma="auto", random_state=seed),
@@ -60,6 +65,7 @@ LEARNERS: dict[str, Callable[[int], Any]] = {
     "BOGD": lambda seed: lp.BOGD(gamma="auto", random_state=seed),
     "Projectron": lambda seed: lp.Projectron(gamma="auto"),
 }
+PARTS = {"sums": SUMS, "averages": AVERAGES, "vectors": VECTORS}
 
 
 def areas_of(make: Callable[[int], Any], name: str, run: int) -> list[float]:
@@ -89,27 +95,34 @@ def shards_of(model: Any, X: np.ndarray, y: np.ndarray, n_shards: int) -> list[A
     return shards
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=5, help="random orders of each set")
-    parser.add_argument("--learners", help="names, separated by semicolons; default: all")
-    parser.add_argument("--markdown", type=Path, help="write the tables into this page")
-    given = parser.parse_args()
-    names = given.learners.split(";") if given.learners else list(LEARNERS)
+def tables_of(learners: Makers, runs: int) -> str:
+    """The means over sets and orders, and the loss with the most shards by set."""
     head = "| | one run | " + " | ".join(f"{n} shards" for n in SHARDS) + " | one of 16 alone |"
     lines = [head, "|---|" + "---|" * (len(SHARDS) + 2)]
     by_set = ["| loss with 16 shards | " + " | ".join(SETS) + " |", "|---|" + "---|" * len(SETS)]
-    for name in names:
-        areas = np.array([[areas_of(LEARNERS[name], of, run) for run in range(given.runs)] for of in SETS])
+    for name, make in learners.items():
+        areas = np.array([[areas_of(make, of, run) for run in range(runs)] for of in SETS])
         means = areas.mean(axis=(0, 1))
-        losses = means[0] - means[1:]
-        lines.append(f"| {name} | {means[0]:.3f} | " + " | ".join(f"{loss:+.3f}" for loss in losses) + " |")
-        worst = areas.mean(axis=1)[:, 0] - areas.mean(axis=1)[:, len(SHARDS)]
-        by_set.append(f"| {name} | " + " | ".join(f"{loss:+.3f}" for loss in worst) + " |")
+        lines.append(
+            f"| {name} | {means[0]:.3f} | " + " | ".join(f"{means[0] - mean:+.3f}" for mean in means[1:]) + " |"
+        )
+        losses = areas.mean(axis=1)[:, 0] - areas.mean(axis=1)[:, len(SHARDS)]
+        by_set.append(f"| {name} | " + " | ".join(f"{loss:+.3f}" for loss in losses) + " |")
         print(lines[-1], flush=True)
-    print("\n".join(by_set))
-    if given.markdown:
-        write_measured(given.markdown, "\n".join([*lines, "", *by_set]))
+    return "\n".join([*lines, "", *by_set])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5, help="random orders of each set")
+    parser.add_argument("--parts", default=",".join(PARTS), help="what is measured, separated by commas; default: all")
+    parser.add_argument("--markdown", type=Path, help="write the tables into this page")
+    given = parser.parse_args()
+    for part in given.parts.split(","):
+        tables = tables_of(PARTS[part], given.runs)
+        print(tables, flush=True)
+        if given.markdown:
+            write_measured(given.markdown, tables, part)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ def compile_family(family: str) -> None:
             learner.progressive_scores(X, y)
             learner.learn_one(X[0], y[0])
             learner.score_one(X[0])
+            learner.merged_with([learner.empty_like().partial_fit(X, y, classes=[0, 1])])
             if entry.claims("sparse", learner):
                 learner.decision_function(sp.csr_array(X))
             if hasattr(learner, "part_scores"):

@@ -52,7 +52,7 @@ class Merges:
         """Get ready to keep so many vectors from now on."""
         if self.get_params(deep=False).get("budget") is None:
             raise MergeError(
-                f"The 'budget' parameter of merge must be None for a {type(self).__name__} that has no budget. "
+                f"The 'budget' parameter of merge must be None for {type(self).__name__} without a budget of its own. "
                 f"Got {budget!r}."
             )
         self.budget = budget

@@ -53,8 +53,8 @@ class AddsUp(CompiledLearner):
     def sibling(self) -> Self:
         """An empty model with the same directions and the same scale, to learn from another part of a stream.
 
-        Its scale is held for good, whatever `rescale` says. If this model may leave its scale before it is to
-        `absorb` the other one, make it with `rescale=False`.
+        `lopsided.empty_like` gives the same. Its scale is held for good, whatever `rescale` says. If this model may
+        leave its scale before it is to `absorb` the other one, make it with `rescale=False`, or use `lopsided.merge`.
         """
         self._check_scale("sibling", self)
         return self.empty_like()
@@ -104,6 +104,7 @@ class AddsUp(CompiledLearner):
         its `sibling` have. With `fade` < 1 both are taken to end now; with `focus` > 0 the weights of examples are
         those that each model gave them. What variants have achieved is not added: that of this model counts. From
         then on this model holds its scale, because the rows that it kept do not stand for those of the other.
+        `lopsided.merge` makes a new model of several instead.
         """
         if not isinstance(other, AddsUp):
             raise ValueError(f"The 'other' parameter of absorb must be a FourierRanker. Got {type(other).__name__}.")

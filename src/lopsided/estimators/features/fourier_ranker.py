@@ -55,7 +55,7 @@ class FourierRanker(RenewsScale):
     What `OPAUC` is for a line, at its optimum instead of on the way there: no step size, nothing to tune to begin with,
     features are standardised inside. The strongest single learner here on most streams, a little stronger with
     `regularization="auto", focus=6` (docs/evidence/fourier.md). What it has learned are sums, so that models of
-    different parts of a stream can be added up (`sibling`, `absorb`).
+    different parts of a stream can be added up (`lopsided.merge`).
 
     By class, the weighted count n, mean m and covariance S of z(x), from sums that every example enters; then::
 

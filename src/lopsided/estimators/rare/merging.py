@@ -40,6 +40,7 @@ class AddsSamples(SampleViews):
 
         The samples become one of both parts: rows with the largest priorities stay, and count for those that do not.
         The trees are fitted to it at once. In `sampled_rows_` the rows of the other have the number -1.
+        `lopsided.merge` makes a new model of several instead.
         """
         if type(other) is not type(self):
             raise ValueError(
