@@ -147,7 +147,7 @@ class OnlineClassifier(Classifier):
             if skipped:
                 return self
             if self._recent.is_on:
-                self._recent.offer_one(self._one_x)
+                self._recent.offer_one(self._one_x, sign)
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
@@ -203,7 +203,7 @@ class OnlineClassifier(Classifier):
             weights = np.ones(turns.size) if weights is None else validation.checked_weights(weights, turns.size)
             rows, learned = self._rows_of(X), ~np.isnan(turns)
             if self._recent.is_on:
-                self._recent.offer(rows, np.flatnonzero(learned))
+                self._recent.offer(rows, turns, np.flatnonzero(learned))
             take = self._take_sparse_turns if rows.starts.size else self._take_dense_turns
             take(rows, turns, scores, places, weights)
             self._memory.remember(turns[learned], scores[places[learned]])

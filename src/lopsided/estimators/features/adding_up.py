@@ -47,7 +47,7 @@ class AddsUp(CompiledLearner):
         """
         other = copy.deepcopy(self)
         self._check_scale("sibling", other)
-        other._memory = ScoreMemory()
+        other._memory = ScoreMemory(self._memory.share)
         other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
         for memory in other._moments_by_fade:
             memory.clear()

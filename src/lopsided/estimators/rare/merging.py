@@ -42,7 +42,7 @@ class AddsSamples(SampleViews):
             draws.position[0] += _SEEDS
             other = copy.deepcopy(self)
         other._uniforms = UniformStream(np.random.default_rng(seed))
-        other._memory = ScoreMemory()
+        other._memory = ScoreMemory(self._memory.share)
         other._recent = RecentRows(other.n_features_in_, is_on=self._recent.is_on)
         other._rate_cut = None
         other._forget_everything()
