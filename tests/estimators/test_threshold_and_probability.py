@@ -12,6 +12,7 @@ from lopsided.estimators import registry
 from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
 from lopsided.estimators.base.validation import as_rows
+from oracles.share_above import ShareAbove
 
 STREAM = overlapping(6000, 4, rare=0.05, random_state=2)
 TABLE = {f"x{k}": STREAM.X[:, k] for k in range(4)}
@@ -66,19 +67,22 @@ def noise_of(rate, n_known, n_new):
 VOTERS = {"BOMKC", "OMKC", "ResamplingBagging"}  # a handful of different scores, which no cut can split
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in registry.entries(online=True, is_learner=True)])
-def test_every_learner_keeps_an_alert_budget(name):
+def with_rate(name):
+    """A learner that is asked for a share of 5 %, and the rows of the stream as it takes them."""
     entry = registry.entry(name)
     if entry.takes_tables:
         model = TablePipeline(infer_schema(TABLE), learner=SPA(gamma=0.25, threshold="rate:0.05", random_state=0))
-        X = {column: values.tolist() for column, values in TABLE.items()}
-        rows = [dict(zip(X, row, strict=True)) for row in zip(*X.values(), strict=True)]
-    else:
-        model, rows = entry.instances()[0], STREAM.X
-        own = "threshold" in model.get_params(deep=False)
-        model.set_params(**{"threshold" if own else "learner__threshold": "rate:0.05"})
-        if own:
-            model.set_params(random_state=0)
+        columns = {column: values.tolist() for column, values in TABLE.items()}
+        return model, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    model = entry.instances()[0]
+    own = "threshold" in model.get_params(deep=False)
+    model.set_params(**{"threshold" if own else "learner__threshold": "rate:0.05"})
+    return (model.set_params(random_state=0) if own else model), STREAM.X
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in registry.entries(online=True, is_learner=True)])
+def test_every_learner_keeps_an_alert_budget(name):
+    entry, (model, rows) = registry.entry(name), with_rate(name)
     past = 400 if entry.family == "bayesian" else 4000
     model.partial_fit(rows[:past], STREAM.y[:past])
     share = (model.predict(rows[past:]) == 1).mean()
@@ -99,19 +103,25 @@ def test_rows_that_were_learned_are_no_better_than_new_ones(name):
 
 
 @pytest.mark.parametrize("parameters", [{"gamma": 0.5}, {"kernel": "poly", "degree": 2, "coef0": 1.0}])
-def test_the_own_part_of_a_score_is_the_term_of_the_row_itself(parameters):
-    model = KernelOGD(threshold="rate:0.05", random_state=0, **parameters).partial_fit(STREAM.X[:300], STREAM.y[:300])
-    numbers = np.array([300, 7, 4000, 12])
-    parts = model._own_parts(numbers)
-    for number, part in zip(numbers.tolist(), parts.tolist(), strict=True):
-        places = np.flatnonzero(model.support_numbers_ == number)
-        expected = 0.0
+@pytest.mark.parametrize("learner", [KernelOGD, KOIL])
+def test_the_own_part_of_a_score_is_what_no_neighbour_would_have_taken_over(learner, parameters):
+    model = learner(threshold="rate:0.05", random_state=0, **parameters).partial_fit(STREAM.X[:300], STREAM.y[:300])
+    recent = model._recent
+    parts = model._own_parts(recent.numbers, as_rows(recent.rows), recent.signs)
+
+    def similarity(x, z):
+        return np.exp(-0.5 * ((x - z) ** 2).sum()) if "gamma" in parameters else (x @ z + 1.0) ** 2
+
+    for number, sign, part in zip(recent.numbers.tolist(), recent.signs, parts.tolist(), strict=True):
+        x, y = STREAM.X[number - 1], STREAM.y[:300]
+        assert sign == 2 * y[number - 1] - 1
+        places, expected = np.flatnonzero(model.support_numbers_ == number), 0.0
         if places.size:
-            x = model.support_vectors_[places[0]]
-            itself = 1.0 if "gamma" in parameters else (x @ x + 1.0) ** 2
-            expected = model.support_weights_[places[0]] * itself
-            assert np.array_equal(x, STREAM.X[number - 1])
-        assert part == pytest.approx(expected, rel=1e-12)
+            peers = [STREAM.X[k] for k in range(300) if y[k] == y[number - 1] and k != number - 1]
+            itself = similarity(x, x)
+            nearest = max(similarity(x, z) ** 2 / (itself * similarity(z, z)) for z in peers)
+            expected = model.support_weights_[places[0]] * itself * (1.0 - nearest)
+        assert part == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert np.count_nonzero(parts) >= 1
 
 
@@ -134,8 +144,9 @@ def test_rows_know_their_numbers():
     rows = RecentRows(100)  # so wide that 5,242 have room
     for start in range(0, 30_000, 7_000):
         part = np.arange(start, min(start + 7_000, 30_000), dtype=float)
-        rows.offer(as_rows(np.repeat(part[:, None], 100, axis=1)))
+        rows.offer(as_rows(np.repeat(part[:, None], 100, axis=1)), np.where(part % 3, -1.0, 1.0))
         assert np.array_equal(rows.rows[:, 0], rows.numbers - 1)
+        assert np.array_equal(rows.signs > 0, (rows.numbers - 1) % 3 == 0)
 
 
 def test_the_share_is_that_of_the_present_model():
@@ -171,16 +182,61 @@ def test_rows_for_the_share_are_the_same_in_a_batch_in_a_loop_and_in_a_file(spar
     assert batch.threshold_ == loop.threshold_ == pieces.threshold_ == from_bytes(batch.to_bytes()).threshold_
     assert np.array_equal(batch._recent.rows, loop._recent.rows)
     assert np.array_equal(batch._recent.rows, pieces._recent.rows)
+    assert np.array_equal(batch._recent.signs, pieces._recent.signs)
+    assert np.array_equal(batch._recent.signs, loop._recent.signs)
 
 
-def test_single_answers_look_for_the_cut_now_and_then_only(monkeypatch):
-    model = OnlinePerceptron(threshold="rate:0.05").partial_fit(STREAM.X[:1000], STREAM.y[:1000])
+@pytest.mark.parametrize("name", [entry.name for entry in registry.entries(online=True, is_learner=True)])
+def test_every_learner_keeps_an_alert_budget_row_by_row(name):
+    """Each row is judged before it is learned: the scores of a perceptron have moved on by the next one."""
+    model, rows = with_rate(name)
+    past = 400 if registry.entry(name).family == "bayesian" else 4000
+    model.partial_fit(rows[:past], STREAM.y[:past])
+    flagged = []
+    for x, y in zip(rows[past : past + 1500], STREAM.y[past : past + 1500].tolist(), strict=True):
+        flagged.append(model.score_one(x) > 0)
+        model.learn_one(x, y)
+    assert np.mean(flagged) == pytest.approx(0.05, abs=0.005 + noise_of(0.05, 4000, 1500))
+
+
+def test_single_rows_are_cut_by_what_has_followed_the_scores():
+    """The same in a batch, in a loop and out of a file; after a batch of answers, what those were cut by."""
+    X, y = STREAM.X[:3000], STREAM.y[:3000]
+    batch, loop, pieces = (OnlinePerceptron(threshold="rate:0.05") for _ in range(3))
+    batch.partial_fit(X, y)
+    for x, label in zip(X, y.tolist(), strict=True):
+        loop.learn_one(x, label)
+    for part in np.split(np.arange(3000), [1, 700, 2500]):
+        pieces = from_bytes(pieces.partial_fit(X[part], y[part], classes=[0, 1]).to_bytes())
+    x = STREAM.X[4000]
+    cuts = {model.answer_one(x).threshold for model in (batch, loop, pieces)}
+    assert cuts == {batch.score_memory_.next_cut(0.05)}
+    oracle = ShareAbove(0.05)
+    for score in OnlinePerceptron().progressive_scores(X, y).tolist():
+        oracle.take(score)
+    assert cuts.pop() == pytest.approx(oracle.cut(), rel=1e-9)
+    assert batch.answer_one(x).threshold != batch.threshold_ == batch.answer_one(x).threshold
+
+
+def test_another_share_sets_out_anew():
+    model = OnlinePerceptron(threshold="rate:0.05").partial_fit(STREAM.X[:3000], STREAM.y[:3000])
+    assert model.score_memory_.following[1] != 0.0
+    before = model.score_memory_.following
+    assert np.array_equal(model.set_params(threshold="rate:0.05").score_memory_.following, before)
+    assert model.set_params(threshold="rate:0.01").score_memory_.following.tolist() == [0.01, 0.0]
+    assert from_bytes(model.to_bytes()).score_memory_.next_cut(0.01) == model.score_memory_.next_cut(0.01)
+    assert model.set_params(threshold="f1").score_memory_.following is None
+
+
+def test_averages_look_for_the_cut_now_and_then_only(monkeypatch):
+    """What SPA remembers of rows is the score of its last model, and it answers by the average of all."""
+    model = SPA(threshold="rate:0.05", random_state=0).partial_fit(STREAM.X[:1000], STREAM.y[:1000])
     asked, score = [], type(model)._score
     monkeypatch.setattr(type(model), "_score", lambda self, rows: asked.append(len(rows.dense)) or score(self, rows))
-    for x, y in zip(STREAM.X[1000:2200], STREAM.y[1000:2200], strict=True):
+    for x, y in zip(STREAM.X[1000:1250], STREAM.y[1000:1250], strict=True):
         model.answer_one(x)
         model.learn_one(x, y)
-    assert asked == [1000, 1501, 2002]
+    assert asked == [1000, 1101, 1202]
 
 
 def test_rows_too_wide_to_keep_leave_progressive_scores_to_go_by():

@@ -18,7 +18,12 @@ from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.labels import LabelMap
 from lopsided.protocol import Answer
 
-_ROWS_BETWEEN_CUTS = 500
+_ROWS_BETWEEN_CUTS = 100
+
+
+def share_of(rule: Any) -> float | None:
+    """The share of alerts that a rule asks for; None if it asks for something else."""
+    return float(rule.removeprefix("rate:")) if isinstance(rule, str) and rule.startswith("rate:") else None
 
 
 class Answering(Locked):
@@ -40,6 +45,19 @@ class Answering(Locked):
 
     def _check_started(self) -> None:
         raise NotImplementedError
+
+    @property
+    def _remembers_its_answers(self) -> bool:
+        """Whether the score remembered of each row is what it would have answered then; not so for averages."""
+        return True
+
+    @property
+    def _learns_by_heart(self) -> bool:
+        """Whether rows that were learned are scored so much better than new ones that they say nothing about these.
+
+        Then a share of alerts goes by the scores that rows had before, on a scale that does not change.
+        """
+        return False
 
     def _threshold_rule(self) -> str | float:
         raise NotImplementedError
@@ -110,21 +128,23 @@ class Answering(Locked):
         offered, known = self._recent.offered, self._rate_cut
         if known is not None and known[1] == rule and known[0] <= offered <= known[0] + may_be_old:
             return known[2]
-        rows = self._recent.rows
-        if not len(rows):  # too wide to be kept, or not in the file: progressive scores are the next best
+        recent = self._recent
+        if not len(recent.rows) or self._learns_by_heart:  # too wide to be kept, or not in the file, or not needed
             return self._memory.threshold(rule)
-        scores = self._score(validation.as_rows(rows))
-        if self._recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
-            scores = scores - self._own_parts(self._recent.numbers)
-        by_age = np.argsort(self._recent.numbers)
+        rows = validation.as_rows(recent.rows)
+        scores = self._score(rows)
+        if recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
+            scores = scores - self._own_parts(recent.numbers, rows, recent.signs)
+        by_age = np.argsort(recent.numbers)
         found = cut_at_recent_share(scores[by_age], float(rule.removeprefix("rate:")))
         self._rate_cut = offered, rule, found
         return found
 
-    def _own_parts(self, numbers: Integers) -> Floats | float:
+    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
         """How much of their present scores rows owe to having been learned themselves, which new rows have not.
 
-        `numbers` are counted from 1 over the rows learned. Little enough to be nothing for most learners.
+        `numbers` are counted from 1 over the rows learned; `signs` are their classes. Little enough to be nothing for
+        most learners.
         """
         return 0.0
 
@@ -134,11 +154,21 @@ class Answering(Locked):
         return self._started and bool(len(self._recent.rows))
 
     def _threshold_for_one(self) -> float:
-        """`threshold_` for single examples: scoring the latest rows for each of them would cost more than they do."""
+        """`threshold_` for single examples, in between which others are learned.
+
+        Scoring the latest rows for each of them would cost more than they do. So the cut that has followed the scores
+        decides, unless that of the present model is known already.
+        """
         rule = self._threshold_rule()
-        if isinstance(rule, str) and rule.startswith("rate:"):
-            return self._rate_threshold(rule, may_be_old=_ROWS_BETWEEN_CUTS)
-        return self.threshold_
+        if not isinstance(rule, str) or (share := share_of(rule)) is None:
+            return self.threshold_
+        known = self._rate_cut
+        is_known = known is not None and known[:2] == (self._recent.offered, rule)
+        if not is_known and self._remembers_its_answers:
+            cut = self._memory.next_cut(share)
+            if cut is not None:
+                return cut
+        return self._rate_threshold(rule, may_be_old=_ROWS_BETWEEN_CUTS)
 
     @property
     def calibration_(self) -> tuple[float, float]:

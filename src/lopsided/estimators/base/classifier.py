@@ -22,7 +22,7 @@ from lopsided.constraints import Constraint, anything, check_parameters, choice,
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.points import Rows
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.answering import Answering
+from lopsided.estimators.base.answering import Answering, share_of
 from lopsided.estimators.base.compiling import compile_ahead
 from lopsided.estimators.base.randomness import UniformStream
 from lopsided.estimators.base.recent_rows import RecentRows
@@ -44,10 +44,8 @@ _BEYOND_CHANCE = 3.5  # standard deviations of the difference between two classe
 
 
 def _is_rate(value: Any) -> bool:
-    if not (isinstance(value, str) and value.startswith("rate:")):
-        return False
     try:
-        return 0.0 < float(value.removeprefix("rate:")) < 1.0
+        return 0.0 < (share_of(value) or 0.0) < 1.0
     except ValueError:
         return False
 
@@ -196,8 +194,9 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         self._uniforms = UniformStream(np.random.default_rng(self.random_state))
         self._begun_with = {name: _kept(value) for name, value in self.get_params(deep=False).items()}
         self._set_labels(labels)
-        self._memory, self._rate_cut = ScoreMemory(), None
-        self._recent = RecentRows(self.n_features_in_, is_on=_is_rate(self._threshold_rule()))
+        share = share_of(self._threshold_rule())
+        self._memory, self._rate_cut = ScoreMemory(share), None
+        self._recent = RecentRows(self.n_features_in_, is_on=share is not None)
         self._has_warned = False
         self._may_be_wrong_way_round = not labels.is_told
         self._start(self.n_features_in_)
@@ -220,7 +219,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
             answered = None if answered is None else answered[heavy]
         rows = validation.as_rows(X)
         if self._recent.is_on:
-            self._recent.offer(rows)
+            self._recent.offer(rows, signs)
         scores = self._learn(rows, signs, weights, every_score=every_score)
         self._memory.remember(signs, scores if answered is None else answered)
         self._warn_of_divergence()
@@ -263,8 +262,11 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Change parameters; a share of alerts that is asked for now goes by the rows learned from now on."""
         super().set_params(**params)
-        if self._started and _is_rate(self._threshold_rule()):
-            self._recent.is_on = True
+        if self._started:
+            share = share_of(self._threshold_rule())
+            self._recent.is_on |= share is not None
+            if share != self._memory.share:
+                self._memory.follow(share)
         return self
 
     def check_parameters(self) -> None:

@@ -148,7 +148,7 @@ class OnlineClassifier(Merges, Classifier):
             if skipped:
                 return self
             if self._recent.is_on:
-                self._recent.offer_one(self._one_x)
+                self._recent.offer_one(self._one_x, sign)
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score)
             if not self._has_warned:
@@ -204,7 +204,7 @@ class OnlineClassifier(Merges, Classifier):
             weights = np.ones(turns.size) if weights is None else validation.checked_weights(weights, turns.size)
             rows, learned = self._rows_of(X), ~np.isnan(turns)
             if self._recent.is_on:
-                self._recent.offer(rows, np.flatnonzero(learned))
+                self._recent.offer(rows, turns, np.flatnonzero(learned))
             found = self._take_turns(rows, turns, weights)
             scores[places[~learned]] = found[~learned]
             self._memory.remember(turns[learned], scores[places[learned]])

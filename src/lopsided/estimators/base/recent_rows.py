@@ -34,6 +34,7 @@ class RecentRows:
         self.n_features = n_features
         self.offered = 0
         self._ring: Floats = np.zeros((0, n_features))  # room is made when the first row comes
+        self._signs: Floats = np.zeros(0)
 
     @property
     def kept(self) -> int:
@@ -46,6 +47,11 @@ class RecentRows:
         return self._ring[: min(self.kept, self.capacity)]
 
     @property
+    def signs(self) -> Floats:
+        """Their classes, +1 and -1; 0 where a file of old does not say."""
+        return self._signs[: min(self.kept, self.capacity)]
+
+    @property
     def numbers(self) -> Integers:
         """Which row each of them is, counted from 1 over all that were offered."""
         first = max(self.kept - self.capacity, 0)
@@ -55,16 +61,17 @@ class RecentRows:
         numbers[places % max(self.capacity, 1)] = 1 + places + beyond * (_EVERY - 1)
         return numbers
 
-    def offer_one(self, x: Floats) -> None:
+    def offer_one(self, x: Floats, sign: float) -> None:
         """Keep one row, if it is its turn; called before it is learned, for learning may fill its gaps in place."""
         number = self.offered
         self.offered = number + 1
         if (number < _ALL_OF_THE_FIRST or not number % _EVERY) and self.capacity:
             if not self._ring.size:
                 self._make_room()
-            self._ring[_kept_of(number) % self.capacity] = x
+            slot = _kept_of(number) % self.capacity
+            self._ring[slot], self._signs[slot] = x, sign
 
-    def offer(self, rows: Rows, which: Integers | None = None) -> None:
+    def offer(self, rows: Rows, signs: Floats, which: Integers | None = None) -> None:
         """Keep those of many rows whose turn it is: the same as one after the other; `which` of them, if not all."""
         count = validation.n_rows_of(rows) if which is None else which.size
         begin, self.offered = self.offered, self.offered + count
@@ -79,13 +86,14 @@ class RecentRows:
             self._make_room()
         chosen = numbers - begin if which is None else which[numbers - begin]
         slots = (_kept_of(self.offered) - numbers.size + np.arange(numbers.size)) % self.capacity
+        self._signs[slots] = signs[chosen]
         if rows.starts.size:
             self._ring[slots] = validation.matrix_of(rows, self.n_features)[chosen].toarray()
         else:
             self._ring[slots] = rows.dense[chosen]
 
     def _make_room(self) -> None:
-        self._ring = np.zeros((self.capacity, self.n_features))
+        self._ring, self._signs = np.zeros((self.capacity, self.n_features)), np.zeros(self.capacity)
 
     # ---------------------------------------------------------------- keeping
 
@@ -98,18 +106,21 @@ class RecentRows:
             return {}
         return {
             "recent.rows": self.rows.copy().view(np.int64),
+            "recent.signs": self.signs.copy(),
             "recent.offered": np.array([self.offered], dtype=np.int64),
         }
 
-    def restore(self, rows: npt.NDArray[np.int64], offered: int) -> None:
+    def restore(self, rows: npt.NDArray[np.int64], signs: Floats, offered: int) -> None:
         """Take what `state` gave, whose shape has been checked."""
         self.offered = offered
         if len(rows):
             self._make_room()
             self._ring[: len(rows)] = rows.view(np.float64)
+            self._signs[: len(rows)] = signs
 
-    def _from_old_to_new(self) -> Floats:
-        return self.rows[np.argsort(self.numbers, kind="stable")]
+    def _from_old_to_new(self) -> tuple[Floats, Floats]:
+        order = np.argsort(self.numbers, kind="stable")
+        return self.rows[order], self.signs[order]
 
 
 def merged_rows(records: list[RecentRows]) -> RecentRows:
@@ -117,14 +128,16 @@ def merged_rows(records: list[RecentRows]) -> RecentRows:
     if len(records) == 1:
         return records[0]
     merged = RecentRows(records[0].n_features, is_on=records[0].is_on)
-    kept = [record._from_old_to_new() for record in records]
-    rows = np.concatenate(kept)[latest_of_all([len(part) for part in kept], [record.offered for record in records])]
+    kept, signs = zip(*(record._from_old_to_new() for record in records), strict=True)
+    order = latest_of_all([len(part) for part in kept], [record.offered for record in records])
     # One fewer than there were: so the numbers of these rows are not taken for those of rows that were learned.
     merged.offered = max(sum(record.offered for record in records) - 1, 0)
     n_kept = min(merged.kept, merged.capacity)
     if n_kept:
         merged._make_room()
-        merged._ring[np.arange(merged.kept - n_kept, merged.kept) % merged.capacity] = rows[-n_kept:]
+        slots = np.arange(merged.kept - n_kept, merged.kept) % merged.capacity
+        merged._ring[slots] = np.concatenate(kept)[order][-n_kept:]
+        merged._signs[slots] = np.concatenate(signs)[order][-n_kept:]
     return merged
 
 

@@ -2,7 +2,7 @@
 
 Two rings hold the latest scores of each class, given before the label was known, and a third one those of all rows in
 the order of the stream. They follow a model that changes, take fixed memory, and cost two writes an example; thresholds
-and probabilities are worked out from them when asked for.
+and probabilities are worked out from them when asked for. For a share of alerts, a cut follows the scores as they come.
 """
 
 from __future__ import annotations
@@ -12,6 +12,15 @@ import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.measures.recency import latest_of_all
+from lopsided.core.measures.share_above import (
+    CORRECTION,
+    SHARE,
+    WINDOW,
+    ShareAbove,
+    cut_of,
+    empty_share_above,
+    follow_share,
+)
 from lopsided.estimators.base.cutting import above_all, best_cut, cut_at_share
 
 POSITIVE_RING, NEGATIVE_RING, LATEST_RING = 1024, 4096, 2048
@@ -23,7 +32,9 @@ _FEWEST_POSITIVES, _FEWEST_NEGATIVES = 64, 256
 class ScoreMemory:
     """The latest progressive scores by class, and how many there have been."""
 
-    def __init__(self) -> None:
+    _above: ShareAbove | None = None  # a cut that follows the scores
+
+    def __init__(self, share: float | None = None) -> None:
         self.positive = np.zeros(POSITIVE_RING)
         self.negative = np.zeros(NEGATIVE_RING)
         self.latest = np.zeros(LATEST_RING)
@@ -32,6 +43,7 @@ class ScoreMemory:
         self.seen = [0, 0]  # positives, negatives that were learned, also those that went unscored
         self._calibration: tuple[tuple[int, int], tuple[float, float]] | None = None
         self._threshold: tuple[tuple[int, int], str, float] | None = None
+        self.follow(share)
 
     def remember_one(self, sign: float, score: float) -> None:
         """Note one score, if there was one."""
@@ -44,6 +56,8 @@ class ScoreMemory:
         self.counts[which] = count + 1
         self.latest[self.n_latest % LATEST_RING] = score
         self.n_latest += 1
+        if self._above is not None:
+            follow_share(self._above, np.array([score]))
 
     def remember(self, signs: Floats, scores: Floats) -> None:
         """Note many, in order: the same as one after the other."""
@@ -60,6 +74,40 @@ class ScoreMemory:
             self.counts[which] = count + new.size
         _append(self.latest, self.n_latest, scores[scored])
         self.n_latest += int(np.count_nonzero(scored))
+        if self._above is not None:
+            follow_share(self._above, scores[scored])
+
+    def follow(self, share: float | None, correction: float = 0.0) -> None:
+        """From now on let a cut follow the scores, so that this share of them is above it; None: none does."""
+        if share is None:
+            self._above = None
+            return
+        self._above = empty_share_above(share)
+        known = min(self.n_latest, WINDOW)
+        _append(self._above.ring, self.n_latest - known, _last(self.latest, self.n_latest, known))
+        self._above.ranked[:known] = np.sort(self._above.ring[:known])
+        self._above.tally[0], self._above.levels[CORRECTION] = self.n_latest, correction
+
+    @property
+    def following(self) -> Floats | None:
+        """The share that a cut follows the scores for, and its correction so far (a copy); None: no cut does."""
+        return None if self._above is None else self._above.levels.copy()
+
+    @property
+    def share(self) -> float | None:
+        """The share that a cut follows the scores for; None: no cut does."""
+        return None if self._above is None else self._above.levels.item(SHARE)
+
+    @property
+    def correction(self) -> float:
+        """By how much the logarithm of that share is corrected so far."""
+        return 0.0 if self._above is None else self._above.levels.item(CORRECTION)
+
+    def next_cut(self, share: float) -> float | None:
+        """Where the next score is to be cut for this share of alerts; None if no cut has followed the scores for it."""
+        if self._above is None or share != self.share or not self.n_latest:
+            return None
+        return float(cut_of(self._above))
 
     @property
     def _moment(self) -> tuple[int, int]:
@@ -177,6 +225,9 @@ def merged_memory(memories: list[ScoreMemory]) -> ScoreMemory:
     counts = [memory.n_latest for memory in memories]
     _fill_with_latest(merged.latest, [memory.latest for memory in memories], counts)
     merged.n_latest = sum(counts)
+    if memories[0].share is not None:
+        corrections = [memory.correction for memory in memories if memory.share == memories[0].share]
+        merged.follow(memories[0].share, sum(corrections) / len(corrections))
     return merged
 
 

@@ -248,6 +248,10 @@ class ExpertPool(PoolViews):
         found = [numbers for member in self.members_ if (numbers := member._kept_numbers()) is not None]
         return np.concatenate(found) if found else None
 
+    @property
+    def _remembers_its_answers(self) -> bool:
+        return bool(self.combine != "sample")
+
     def _leave_rows_to_another(self) -> None:
         for member in self.members_:
             member._leave_rows_to_another()

@@ -196,8 +196,16 @@ class StreamPipeline(MergesParts, SpeaksForItsLearner):
     def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
         return self.learner_._kept_numbers()
 
-    def _own_parts(self, numbers: Integers) -> Floats | float:
-        return self.learner_._own_parts(numbers)
+    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
+        return self.learner_._own_parts(numbers, self._prepared(rows, learn=False), signs)
+
+    @property
+    def _remembers_its_answers(self) -> bool:
+        return bool(self.learner_._remembers_its_answers)
+
+    @property
+    def _learns_by_heart(self) -> bool:
+        return bool(self.learner_._learns_by_heart)
 
     def _leave_rows_to_another(self) -> None:
         if self._started:

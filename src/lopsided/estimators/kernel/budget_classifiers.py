@@ -346,7 +346,6 @@ class BOGD(OnlineKernelLearner):
     Kernel-Based Online Learning", ICML 2012. It leaves open which vector is discarded; the oldest matches its accuracy.
     """
 
-    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "budget": whole(1),
         "learning_rate": number(above=0),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
-from lopsided.core.geometry.kernels import self_similarity
 from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pointwise.budget import DROP, NOBODY, Budget
 from lopsided.core.pointwise.expansion import EXPANSION_DIVERGED, SCALE, STEPS, USED, empty_expansion
@@ -75,8 +74,6 @@ def plan(
 
 class OnlineKernelLearner(SupportVectorLearner):
     """A classifier f(x) = sum_i weight_i k(z_i, x) that judges each example by its own score."""
-
-    _steps_are_small: ClassVar[bool] = False  # a row that is learned moves by its own weight, and hardly anything else
 
     kernel: Any
     gamma: float | str
@@ -214,23 +211,6 @@ class OnlineKernelLearner(SupportVectorLearner):
         """How many support vectors there are."""
         self._check_started()
         return int(self._expansion.tally[USED])
-
-    def _own_parts(self, numbers: Integers) -> Floats | float:
-        """The term of the row itself, if it is a support vector.
-
-        Without it the row would score less by about that, if steps are small; of a step that mends a mistake, as a
-        perceptron's does, another row would have done most.
-        """
-        if not self._steps_are_small:
-            return 0.0
-        known, columns = self.support_numbers_, self._columns_in_use()
-        if not known.size:
-            return 0.0
-        norms = self._points.squared_norms[columns]
-        terms = self.support_weights_ * [self_similarity(self._kernel, norm) for norm in norms.tolist()]
-        order = np.argsort(known)
-        places = np.minimum(np.searchsorted(known[order], numbers), known.size - 1)
-        return np.where(known[order][places] == numbers, terms[order][places], 0.0)
 
     def _columns_in_use(self) -> npt.NDArray[np.int64]:
         return self._by_class_and_age()

@@ -91,7 +91,6 @@ class SPA(OnlineKernelLearner):
     TIST 9(4), 2018. The budget is ours: the published bound grows with the stream.
     """
 
-    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "loss_cap": number(above=0),
@@ -99,6 +98,10 @@ class SPA(OnlineKernelLearner):
         "average": flag(),
         "budget": nothing() | whole(1),
     }
+
+    @property
+    def _remembers_its_answers(self) -> bool:
+        return False  # but those of the last model, and of rows that were drawn
 
     def __init__(
         self,
@@ -204,12 +207,15 @@ class OSKL(OnlineKernelLearner):
     and radius of projection are left open where it is compared with; logistic and none are chosen here.
     """
 
-    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "sparsity": number(least=1),
         "average": flag(),
     }
+
+    @property
+    def _remembers_its_answers(self) -> bool:
+        return False  # but those of the last model, and of rows that were drawn
 
     def __init__(
         self,

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.geometry.kernels import self_similarity
 from lopsided.core.geometry.points import Points, Rows
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.compiled_learner import CompiledLearner
+from lopsided.estimators.kernel.parameters import chosen_kernel
 from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
+from lopsided.kernels import Kernel, Normalized
+
+_AT_A_TIME = 256  # vectors, so that the table of similarities stays small
 
 
 class SupportLearner(CompiledLearner):
     """A learner that keeps examples, in `_points`."""
 
     _points: Points
+    _kernel: Any
 
     def _prepare_for(self, rows: Rows) -> None:
         points = wide_enough(self._points, rows)
@@ -54,6 +63,37 @@ class SupportVectorLearner(SupportLearner):
 
     def _kept_numbers(self) -> npt.NDArray[np.int64]:
         return numbers_of(self._points)
+
+    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
+        """The term of the row itself, if it is a support vector, as far as no other row would have stood in for it.
+
+        Had the row not been learned, another one of its class would have been learned in its place, the more so the
+        nearer it is: what is left is the squared distance of the row from the line through its nearest neighbour.
+        """
+        known, columns = self.support_numbers_, self._columns_in_use()
+        if isinstance(columns, list) or not known.size:  # several kernels vote or are mixed
+            return 0.0
+        norms = self._points.squared_norms[columns]
+        terms = self.support_weights_ * [self_similarity(self._kernel, norm) for norm in norms.tolist()]
+        _, places, which = np.intersect1d(numbers, known, return_indices=True)
+        vectors = validation.matrix_of(rows, self.n_features_in_).toarray() if rows.starts.size else rows.dense
+        kernel = chosen_kernel(SimpleNamespace(**self._begun_with), self.n_features_in_)
+        parts = np.zeros(numbers.size)
+        parts[places] = terms[which] * (1.0 - nearest_similarity(kernel, vectors, signs, places) ** 2)
+        return parts
+
+
+def nearest_similarity(kernel: Kernel, vectors: Floats, signs: Floats, places: Integers) -> Floats:
+    """How similar some of the vectors are to the nearest other one of their class: from 0 to 1, their lengths aside."""
+    similar, nearest = Normalized(kernel), np.zeros(places.size)
+    for sign in np.unique(signs[places]):
+        peers, mine = np.flatnonzero(signs == sign), np.flatnonzero(signs[places] == sign)
+        for start in range(0, mine.size, _AT_A_TIME):
+            some = mine[start : start + _AT_A_TIME]
+            table = np.abs(similar(vectors[places[some]], vectors[peers]))
+            table[np.arange(some.size), np.searchsorted(peers, places[some])] = 0.0
+            nearest[some] = table.max(axis=1)
+    return np.minimum(nearest, 1.0)
 
 
 def _of_each(columns: Any, find: Callable[[npt.NDArray[np.int64]], Any]) -> Any:

@@ -145,7 +145,6 @@ class KernelOGD(OnlineKernelLearner):
     (without regularisation).
     """
 
-    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {"learning_rate": number(above=0)}
 
     def __init__(
@@ -237,7 +236,6 @@ class NORMA(OnlineKernelLearner):
     2004.
     """
 
-    _steps_are_small = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "regularization": number(least=0),

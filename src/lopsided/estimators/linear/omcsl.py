@@ -128,6 +128,10 @@ class OMCSL(ColumnsLearner):
         }
     )
 
+    @property
+    def _remembers_its_answers(self) -> bool:
+        return False  # but those of the column that was drawn
+
     def __init__(
         self,
         n_costs: int = 9,

@@ -121,6 +121,10 @@ class BoostedSample(AddsSamples):
         self.shuffle = shuffle
         self.random_state = random_state
 
+    @property
+    def _learns_by_heart(self) -> bool:
+        return True
+
     def _start(self, n_features: int) -> None:
         half = max(2, min(int(self.sample_size), _CELLS // n_features) // 2)
         plan = TreePlan(int(self.n_leaves), float(self.regularization), int(self.min_rows), float(self.learning_rate))

@@ -20,10 +20,11 @@ import safetensors
 import safetensors.numpy
 from sklearn.base import BaseEstimator
 
+from lopsided.core.measures.share_above import FURTHEST
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import registry
 from lopsided.estimators.base.recent_rows import RecentRows
-from lopsided.estimators.base.score_memory import LATEST_RING, NEGATIVE_RING, POSITIVE_RING
+from lopsided.estimators.base.score_memory import LATEST_RING, NEGATIVE_RING, POSITIVE_RING, ScoreMemory
 from lopsided.estimators.state.arrays import ModelFileError, in_range, is_sound, taken
 from lopsided.estimators.state.replacing import replace_file
 from lopsided.kernels import Kernel, kernel_from_json
@@ -189,6 +190,8 @@ def _packed(model: Any) -> tuple[Arrays, dict[str, Any]]:
             "memory.counts": memory.counts.copy(),
             "memory.seen": np.array(memory.seen, dtype=np.int64),
         }
+        if memory.following is not None:
+            arrays["memory.following"] = memory.following
         arrays |= model._recent.state()
     for number, part in enumerate(model._parts() if hasattr(model, "_parts") else []):
         part_arrays, part_description = packed(part)
@@ -269,8 +272,20 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
         n_latest = taken(arrays, "memory.n_latest", np.int64, (1,))
         in_range("memory.n_latest", n_latest, 0, 2**62)
         model._memory.n_latest = int(n_latest[0])
+    if model._memory.share is not None:
+        _restore_following(model._memory, arrays)
     if "recent.rows" in arrays and model._recent.is_on:  # some older files have rows that no rule needs
         _restore_recent(model, arrays)
+
+
+def _restore_following(memory: ScoreMemory, arrays: Arrays) -> None:
+    """The cut that follows the scores, where it stood; files of old have none, and it sets out anew."""
+    correction = 0.0
+    if "memory.following" in arrays:
+        following = taken(arrays, "memory.following", np.float64, (2,))
+        in_range("memory.following", following, -FURTHEST, FURTHEST)
+        correction = following[1].item() if following[0] == memory.share else 0.0
+    memory.follow(memory.share, correction)
 
 
 def _restore_recent(model: Any, arrays: Arrays) -> None:
@@ -279,7 +294,12 @@ def _restore_recent(model: Any, arrays: Arrays) -> None:
     recent = RecentRows(model.n_features_in_)
     recent.offered = int(offered[0])
     n_rows = min(recent.kept, recent.capacity)
-    model._recent.restore(taken(arrays, "recent.rows", np.int64, (n_rows, model.n_features_in_)), recent.offered)
+    rows = taken(arrays, "recent.rows", np.int64, (n_rows, model.n_features_in_))
+    signs = np.zeros(n_rows)
+    if "recent.signs" in arrays:  # files of old have none
+        signs = taken(arrays, "recent.signs", np.float64, (n_rows,))
+        in_range("recent.signs", signs, -1, 1)
+    model._recent.restore(rows, signs, recent.offered)
 
 
 def _to_json(value: Any, name: str) -> Any:

@@ -1,0 +1,122 @@
+"""Whether `threshold="rate:SHARE"` flags that share of later rows, for every learner that works online.
+
+    python benchmarks/rates.py [--learners NAME ...] [--streams NAME ...] [--orders N]
+
+A model learns the first half of a stream, at most 4,000 rows. Then it is asked twice:
+
+- held out: `predict` on all later rows, none of which is learned;
+- online: `score_one` for each later row (at most 2,000), then `learn_one`.
+
+A figure is the share of rows flagged, divided by the share asked for, averaged over orders of the rows or seeds of the
+generator. What is left to chance is printed below: the typical standard error of a column's figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lopsided as lp
+from lopsided.datasets import Dataset, load_keel, overlapping, transactions, xor
+from lopsided.estimators import registry
+
+SHARES = (0.05, 0.01)
+MOST_PAST, MOST_ONLINE = 4_000, 2_000
+
+
+def _shuffled(stream: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.random.default_rng(seed).permutation(stream.n_rows)
+    return stream.X[order], stream.y[order]
+
+
+def _payments(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    stream = transactions(20_000, random_state=seed)
+    X, y = stream.X[:10_000], stream.y[:10_000]  # then frauds change their manner: no longer the same stream
+    return (X - X[:MOST_PAST].mean(axis=0)) / X[:MOST_PAST].std(axis=0), y
+
+
+def _generated(make: Callable[..., Dataset], **parameters: Any) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
+    def rows(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        stream = make(**parameters, random_state=seed)
+        return stream.X, stream.y
+
+    return rows
+
+
+STREAMS: dict[str, tuple[Callable[[int], tuple[np.ndarray, np.ndarray]], int]] = {
+    "page-blocks0": (lambda seed: _shuffled(load_keel("page-blocks0"), seed), 12),
+    "abalone19": (lambda seed: _shuffled(load_keel("abalone19"), seed), 12),
+    "overlapping": (_generated(overlapping, n=8_000, n_features=4, rare=0.05), 6),
+    "xor": (_generated(xor, n=8_000), 6),
+    "transactions": (_payments, 6),
+}
+
+
+def learner_of(name: str, share: float, seed: int) -> Any:
+    """A learner as it comes, with a rate for its threshold."""
+    entry, rule = registry.entry(name), f"rate:{share}"
+    if name in ("StreamPipeline", "SparsePipeline"):
+        return entry.kind(learner=lp.KOIL(threshold=rule, random_state=seed))
+    if name == "ExpertPool":
+        members = [lp.KOIL(random_state=seed), lp.OPAUC(), lp.SPA(random_state=seed)]
+        return lp.ExpertPool(members, threshold=rule, random_state=seed)
+    return entry.kind(threshold=rule, random_state=seed)
+
+
+def ratios(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
+    """For each share asked for: what is flagged held out, and online, divided by it."""
+    past, found = min(MOST_PAST, len(y) // 2), []
+    stop = min(len(y), past + MOST_ONLINE)
+    for share in SHARES:
+        model = learner_of(name, share, seed).partial_fit(X[:past], y[:past], classes=[0, 1])
+        found.append(float(np.mean(model.predict(X[past:]) == 1)) / share)
+        flagged = 0
+        for x, label in zip(X[past:stop], y[past:stop].tolist(), strict=True):
+            flagged += model.score_one(x) > 0.0
+            model.learn_one(x, label)
+        found.append(flagged / (stop - past) / share)
+    return found
+
+
+def main() -> None:
+    everybody = [e.name for e in registry.entries(online=True, is_learner=True) if not e.takes_tables]
+    everybody = [name for name in everybody if registry.entry(name).family != "bayesian"]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--learners", nargs="+", choices=everybody, default=everybody)
+    parser.add_argument("--streams", nargs="+", choices=list(STREAMS), default=list(STREAMS))
+    parser.add_argument("--orders", type=int)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    figures = {stream: _figures_of(stream, options.learners, options.orders) for stream in options.streams}
+    for which, share in enumerate(SHARES):
+        print(f"\n| {share:.0%}: held out / online | " + " | ".join(figures) + " |")
+        print("|---|" + "---|" * len(figures))
+        for name in options.learners:
+            pairs = [found[name].mean(axis=0)[2 * which : 2 * which + 2] for found in figures.values()]
+            print(f"| {name} | " + " | ".join(f"{held:.2f} / {online:.2f}" for held, online in pairs) + " |")
+        chances = [_chance(list(found.values()))[2 * which : 2 * which + 2] for found in figures.values()]
+        print("| *standard error* | " + " | ".join(f"{held:.2f} / {online:.2f}" for held, online in chances) + " |")
+
+
+def _figures_of(stream: str, learners: list[str], orders: int | None) -> dict[str, np.ndarray]:
+    """For each learner a row of ratios for each order."""
+    make, usual = STREAMS[stream]
+    data, found = [make(seed) for seed in range(orders or usual)], {}
+    for name in learners:
+        found[name] = np.array([ratios(name, *rows, seed) for seed, rows in enumerate(data)])
+        print(stream, name, found[name].mean(axis=0).round(2), file=sys.stderr, flush=True)
+    return found
+
+
+def _chance(tables: list[np.ndarray]) -> np.ndarray:
+    errors = [table.std(axis=0, ddof=1) / np.sqrt(len(table)) for table in tables]
+    return np.asarray(np.median(errors, axis=0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
