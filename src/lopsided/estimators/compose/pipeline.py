@@ -197,7 +197,7 @@ class StreamPipeline(MergesParts, SpeaksForItsLearner):
         return self.learner_._kept_numbers()
 
     def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
-        return self.learner_._own_parts(numbers, self._prepared(rows, learn=False), signs)
+        return self.learner_._own_parts(numbers, self._prepared(rows, None), signs)
 
     @property
     def _remembers_its_answers(self) -> bool:
