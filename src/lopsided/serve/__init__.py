@@ -15,7 +15,7 @@ to n make of it, and a snapshot is only a shortcut to that. See docs/serve.md.
 | `folding.py` | from entries to models and measures |
 | `running.py` | the threads around it: commit in groups, learn, publish copies, save |
 | `aging.py` | which events are given up, and which are forgotten |
-| `recent.py`, `watching.py`, `watched.py`, `drifting.py` | what can be seen of a model at work; nothing is learned from it |
+| `recent.py`, `watching.py`, `watched.py`, `drifting.py` | what can be seen of a model; nothing is learned from it |
 | `house.py` | all models of a data directory |
 | `demo.py` | a stream of card payments to look at |
 | `web/` | HTTP, the page, and who may do what |
