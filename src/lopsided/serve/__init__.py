@@ -9,11 +9,13 @@ to n make of it, and a snapshot is only a shortcut to that. See docs/serve.md.
 | `messages.py` | what requests and answers look like |
 | `configuration.py` | what a model is told when it is made, and the learner that follows from it |
 | `entries.py` | what the log holds |
-| `storage/` | where it is kept: the disk, SQLite, the index of event ids |
+| `storage/` | where it is kept: the disk, SQLite, files of event ids |
+| `opening.py` | how a log is begun, and how the state after its last entry is found again |
 | `sequencing.py` | the order of things: answers events, judges labels, writes entries |
 | `folding.py` | from entries to models and measures |
 | `running.py` | the threads around it: commit in groups, learn, publish copies, save |
-| `recent.py`, `watching.py`, `drifting.py` | what can be seen of a model at work; nothing is learned from it |
+| `aging.py` | which events are given up, and which are forgotten |
+| `recent.py`, `watching.py`, `watched.py`, `drifting.py` | what can be seen of a model; nothing is learned from it |
 | `house.py` | all models of a data directory |
 | `demo.py` | a stream of card payments to look at |
 | `web/` | HTTP, the page, and who may do what |
