@@ -63,8 +63,8 @@ class LateOptions:
             raise ParameterError(f"The option --labels {rule}: labels of files are read once. Got both.")
         if found.label_files and options.get("follow") and found.labels_for == "alerts":
             raise ParameterError(
-                "The option --labels-for alerts must come without --follow and --labels: it replays what was not looked "
-                "at, and labels that come are those of what was. Got all of them."
+                "The option --labels-for alerts must come without --follow and --labels: it replays what nobody looked "
+                "at, and labels that come are those of what somebody did. Got all of them."
             )
         return found
 
