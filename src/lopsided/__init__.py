@@ -45,6 +45,7 @@ _HOME: dict[str, str] = {
     "register": "lopsided.estimators.registry",
 }
 _MODULES = (
+    "adapters",
     "alerts",
     "checks",
     "datasets",

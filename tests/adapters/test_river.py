@@ -194,6 +194,34 @@ def test_batches_and_rows_are_the_same_model():
     assert decided.index.equals(frame.index)
 
 
+def test_the_memory_that_river_reports_is_that_of_the_model():
+    _, rows, y = stream(FIRST_ROWS + 500, 4)
+    model = RiverKOIL(budget=10, random_state=0)
+    sizes = []
+    for n, (x, label) in enumerate(zip(rows, y, strict=True)):
+        model.learn_one(x, label)
+        if n >= FIRST_ROWS:
+            sizes.append(model._raw_memory_usage - model.learner_.nbytes_)
+    assert max(sizes) < 1_000  # the first rows are not kept any longer
+    assert "KiB" in model._memory_usage or "MiB" in model._memory_usage
+
+
+def test_frames_may_hold_flags_whole_numbers_and_what_pandas_has_for_nothing():
+    _, rows, y = stream(FIRST_ROWS + 60, 2)
+    frame = pd.DataFrame(rows)[["f0", "f1"]]
+    frame["count"] = pd.array([None if t % 4 == 1 else t % 3 for t in range(len(frame))], dtype="Int64")
+    frame["flag"] = [t % 2 == 0 for t in range(len(frame))]
+    frame["mixed"] = pd.Series([None if t % 3 == 1 else t for t in range(len(frame))], dtype=object)
+    plain = [
+        x | {"flag": float(t % 2 == 0), "count": float(t % 3) * (t % 4 != 1), "mixed": float(t) * (t % 3 != 1)}
+        for t, x in enumerate(rows)
+    ]
+    many, one = (RiverOnlinePerceptron() for _ in range(2))
+    many.learn_many(frame, pd.Series(y))
+    by_rows(one, plain, y)
+    np.testing.assert_array_equal(many.learner_.coef_, one.learner_.coef_)
+
+
 def test_copies_go_on_as_the_original_does():
     _, rows, y = stream(FIRST_ROWS + 100, 4)
     for n_rows in (30, FIRST_ROWS + 20):

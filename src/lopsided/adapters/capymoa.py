@@ -42,8 +42,8 @@ class CapyMOAClassifier(Classifier):
     Use it with `capymoa.evaluation.prequential_evaluation` and beside CapyMOA's own learners. Numeric attributes are
     taken as they are, scaled by nothing: put the learner into a `StreamPipeline` to scale them. A nominal attribute
     becomes one column of 0 and 1 for each of its values. A missing value is missing for a learner that takes missing
-    values, else 0. Decisions go by the learner's threshold. Cost of a row: that of the learner, plus about 10 us of
-    CapyMOA's loop.
+    values, else 0. Decisions go by the learner's threshold. Cost of a row: that of the learner, and a copy of
+    the row out of Java's memory.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -109,6 +110,12 @@ class RiverClassifier(base.MiniBatchClassifier):
     def feature_columns_(self) -> dict[Any, int]:
         """Which column each name has; empty before the first row, and where a table's schema says it."""
         return dict(getattr(self._rows, "columns", {}))
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Bytes of the learner, of names and of rows that are kept; River would count compiled code as well."""
+        own = len(pickle.dumps((self._rows, self._first)))
+        return own if self._model is None else own + self._model.nbytes_
 
     # ---------------------------------------------------------------- learning
 

@@ -14,6 +14,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.streams.cells import is_missing
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -100,13 +102,11 @@ class NumberRows:
         return row
 
     def _number(self, name: Any, value: Any) -> float:
-        """A value as a number, NaN for None."""
-        if value is None:
-            return math.nan
+        """A value as a number, NaN for None and what else stands for nothing; a text is no number, whatever it says."""
         try:
             if isinstance(value, str | bytes):
                 raise TypeError
-            return float(value)
+            return math.nan if is_missing(value) else float(value)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"The feature {name!r} of {self.owner} must be a number. Got {value!r}: put River's OneHotEncoder or "
@@ -181,7 +181,7 @@ class NumberRows:
 
     def _column(self, name: Any, cells: Any) -> Floats:
         if cells.dtype.kind in "biuf":
-            return np.asarray(cells.to_numpy(dtype=np.float64))
+            return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.array([self._number(name, cell) for cell in cells.tolist()], dtype=np.float64)
 
 
