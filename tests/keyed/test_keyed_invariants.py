@@ -14,7 +14,7 @@ from lopsided.core.keyed.table import CLOCK, CODE, FULL, codes_by_age, empty_tab
 from lopsided.estimators.compose.cold_keys import ColdKeys
 from lopsided.estimators.state.arrays import ModelFileError
 
-ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 1)), min_size=1, max_size=30)
+ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 1)), min_size=8, max_size=30)
 
 
 def arrays(rows):
@@ -28,7 +28,17 @@ def keyed(**options):
 
 @given(ROWS, st.integers(1, 4), st.integers(1, 7), st.sampled_from([None, "global"]))
 def test_what_is_on_disk_makes_no_difference(rows, max_keys, portion, prior):
-    X, y = arrays(rows)
+    check_disk(*arrays(rows), max_keys, portion, prior)
+
+
+@pytest.mark.parametrize("prior", [None, "global"])
+@pytest.mark.parametrize(("max_keys", "portion"), [(1, 300), (2, 7), (5, 1), (11, 50)])
+def test_what_is_on_disk_makes_no_difference_to_a_long_stream(max_keys, portion, prior):
+    X, keys, y, _ = stream(300)
+    check_disk(np.column_stack([keys, X[:, [0, 2]]]), y, max_keys, portion, prior)
+
+
+def check_disk(X, y, max_keys, portion, prior):
     one, other = keyed(prior=prior), keyed(prior=prior, max_keys=max_keys, spill="temporary")
     for start in range(0, len(y), portion):
         part = slice(start, start + portion)
@@ -56,8 +66,10 @@ def test_the_order_in_which_keys_come_does_not_matter_to_each(rows, random):
     np.testing.assert_array_equal(other.raw_scores(X), one.raw_scores(X))
 
 
-@given(st.lists(st.lists(st.integers(1, 40), min_size=1, max_size=20), max_size=8), st.integers(1, 12))
-def test_the_table_is_an_ordered_dictionary(portions, most):
+@pytest.mark.parametrize("most", [1, 2, 7, 12, 39, 60])
+def test_the_table_is_an_ordered_dictionary(most):
+    rng = np.random.default_rng(most)
+    portions = [rng.integers(1, 41, rng.integers(1, 50)).tolist() for _ in range(60)]
     table, known = empty_table(1), OrderedDict()
     for portion in portions:
         codes, n, stop = np.array(portion), len(portion), 0
