@@ -48,6 +48,11 @@ class NearestMean(lp.OnlineClassifier):
     def _score(self, rows):
         return np.array([self._score_of(x) for x in dense_rows(rows, self.n_features_in_)])
 
+    def _merge(self, models, shares):
+        self._counts = sum(model._counts for model in models)
+        totals = sum(model._counts[:, None] * model._means for model in models)
+        self._means = totals / np.maximum(self._counts, 1.0)[:, None]
+
     def _arrays(self):
         return {"means": self._means, "counts": self._counts}
 
@@ -58,7 +63,7 @@ class NearestMean(lp.OnlineClassifier):
 
 @pytest.fixture
 def registered():
-    lp.register(NearestMean, trials=({"forgetting": 0.1},), bounded=True, sparse=True, random=False)
+    lp.register(NearestMean, trials=({"forgetting": 0.1},), bounded=True, sparse=True, random=False, mergeable=True)
     yield
     registry.forget("NearestMean")
 
@@ -67,7 +72,9 @@ def registered():
 def test_a_registered_learner_is_checked_saved_loaded_and_listed(tmp_path):
     for learner in registry.entry("NearestMean").instances():
         report = check_learner(learner)
-        assert set(report.left_out) == {"check_missing_values"}, "it claims all else, and all else was checked"
+        assert set(report.left_out) == {"check_missing_values", "check_parts_add_up"}, (
+            "it claims all else, and all else was checked"
+        )
     stream = four_clusters(60, 240, random_state=3)
     model = NearestMean().fit(stream.X, stream.y)
     model.save(tmp_path / "model")
@@ -98,6 +105,10 @@ def test_a_learner_of_somebody_else_can_be_checked():
         "check_cloning",
         "check_bounded_memory",
         "check_missing_values",
+        "check_merging_with_an_empty_model",
+        "check_merging_in_any_order",
+        "check_merged_models_go_on",
+        "check_parts_add_up",
         "check_threshold_changes_decisions_only",
     }
     assert len(report.passed) == 27

@@ -144,9 +144,16 @@ def in_fixed_order(models: list[Any]) -> list[Any]:
     """The same models in an order that depends on what they hold alone: those that have seen most come first."""
     if len(models) < 2:
         return models
-    return sorted(
-        models, key=lambda model: (not model._comes_first(), -model.n_seen_, blake2b(model.to_bytes()).digest())
-    )
+    return sorted(models, key=_place_in_order)
+
+
+def _place_in_order(model: Any) -> tuple[Any, ...]:
+    """What was learned comes before the state of the generator, which differs from run to run without a seed."""
+    content = blake2b()
+    for part in (model, *(model._parts() if hasattr(model, "_parts") else ())):
+        for name, array in sorted(part._arrays().items()):
+            content.update(name.encode() + np.ascontiguousarray(array).tobytes())
+    return not model._comes_first(), -model.n_seen_, content.digest(), blake2b(model.to_bytes()).digest()
 
 
 # -------------------------------------------------------------------- do they fit together?

@@ -2,7 +2,7 @@
 
 The score of the united set is the average of the models' scores, by their shares of the rows, as long as nobody leaves.
 Who leaves is up to the learner's own rule. What becomes of the weight too, but where the rule is to drop it, as may be
-done with one vector and not with most of them, it goes to the most similar vector that stays, as in KOIL.
+done with one vector and not with most of them, it goes to the most similar vector that stays: the repair of KOIL.
 """
 
 from __future__ import annotations
