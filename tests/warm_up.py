@@ -20,7 +20,8 @@ def compile_family(family: str) -> None:
             learner.progressive_scores(X, y)
             learner.learn_one(X[0], y[0])
             learner.score_one(X[0])
-            learner.merged_with([learner.empty_like().partial_fit(X, y, classes=[0, 1])])
+            if entry.claims("mergeable", learner):
+                learner.merged_with([learner.empty_like().partial_fit(X, y, classes=[0, 1])])
             if entry.claims("sparse", learner):
                 learner.decision_function(sp.csr_array(X))
             if hasattr(learner, "part_scores"):
@@ -45,6 +46,7 @@ def compile_reading() -> None:
         _, tokens = history.observe(table)
         history.learn_labels(tokens, y)
     histories[0].absorb(histories[1])
+    lp.OnlinePerceptron(threshold="rate:0.1").partial_fit(scores[:, None], y).score_one(scores[:1])
 
 
 def compile_tables() -> None:
