@@ -95,13 +95,17 @@ def test_a_subject_is_read_like_a_topic_and_survives_its_server(server, tmp_path
     server.start()
     assert run(["learn", url, *options, "-o", "m"]) == 0
     server.send("payments", rows(1024, 1024))
-    with Sources([url], follow=True, idle=60.0).open(url, {"sequence": 1000}) as source:
+    followed = Sources([url], follow=True, idle=60.0)
+    with followed.open(next(iter(followed)), {"sequence": 1000}) as source:
         found = ids(source.read(1))
         assert found == [f"p{t}" for t in [*range(999, 1024), *range(1024, 2048)]]
         server.kill()
         server.start()
         server.send("payments", rows(3, 2048))
-        assert ids(source.read(1)) == ["p2048", "p2049", "p2050"]  # the consumer was made anew at its place
+        found = []
+        while len(found) < 3 and (data := source.read(1)):
+            found += ids(data)
+        assert found == ["p2048", "p2049", "p2050"]  # the consumer was made anew at its place
         assert source.offsets_at(None) == {"sequence": 2054}
     assert run(["learn", url, "--resume", "m"]) == 0
     assert "continues after the 1,024 rows" in capsys.readouterr().err

@@ -85,8 +85,12 @@ class NatsSource(TopicSource):
             inactive_threshold=_FORGET_SECONDS,
         )
         self._is_lost, self._turn = False, 1
-        self._consumer = self._done(self._stream.pull_subscribe(self._subject, stream=self._name, config=config))
-        return int(self._done(self._consumer.consumer_info()).num_pending)
+        try:
+            self._consumer = self._done(self._stream.pull_subscribe(self._subject, stream=self._name, config=config))
+            return int(self._done(self._consumer.consumer_info()).num_pending)
+        except BaseException:
+            self._is_lost = True
+            raise
 
     def _messages(self) -> list[Message]:
         found: list[Message] = []
