@@ -58,7 +58,7 @@ def _as_all_members(ability: str) -> Callable[[Any], bool]:
 
 def _entry(name: str, file: str, *trials: dict[str, Any], **claims: Any) -> Entry:
     module = f"lopsided.estimators.compose.{file}"
-    return Entry(name, module, "compose", trials, on_command_line=False, mergeable=True, **claims)
+    return Entry(name, module, "compose", trials, **{"on_command_line": False, "mergeable": True, **claims})
 
 
 _DELEGATED = ("bounded", "random", "keeps_vectors", "reports_its_answer")
@@ -138,6 +138,7 @@ ENTRIES: tuple[Entry, ...] = (
         bounded=_of_its_learner("bounded"),
         random=_of_its_learner("random"),
         reports_its_answer=_of_its_learner("reports_its_answer"),
+        mergeable=False,
     ),
     _entry(
         "ExpertPool",
