@@ -20,7 +20,7 @@ BASES = {
     "Classifier", "OnlineClassifier", "CompiledLearner", "SupportLearner", "OnlineKernelLearner", "VotingLearner",
     "LinearLearner", "PointwiseLinearLearner", "ColumnsLearner", "SupportVectorLearner", "PoolViews", "TwoMemories",
     "CellsAsTheyCame", "FilePipeline", "PlainTable", "RenewsScale", "AddsRareEvents", "AddsSamples", "SampleViews",
-    "RareViews", "SpeaksForItsLearner",
+    "RareViews", "SpeaksForItsLearner", "UnitesBuffers", "MergesMaps",
 }  # fmt: skip
 X, Y = [[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 0]
 
