@@ -61,13 +61,13 @@ def test_by_size_the_oldest_events_go_with_all_that_is_known_of_them(tmp_path):
         with pytest.raises(ServiceError) as refused:
             client.event("m", "e0")
         assert refused.value.status == 404
-        assert client.label("m", "e2400", 0).outcome in ("duplicate", "conflict")
+        assert client.label("m", "e2499", 0).outcome in ("duplicate", "conflict")
         rows = state.champion.rows
     with running_service(tmp_path, limits=limits) as (address, house), Client(address) as client:
         wait_until(lambda: house.is_ready)
         again = client.state("m")
         assert again.storage.removed >= state.storage.removed and again.champion.rows >= rows
-        assert client.label("m", "e2400", 0).outcome in ("duplicate", "conflict")
+        assert client.label("m", "e2499", 0).outcome in ("duplicate", "conflict")
 
 
 def test_what_waits_for_its_label_is_kept_whatever_its_size(tmp_path):

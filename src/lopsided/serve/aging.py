@@ -48,11 +48,15 @@ class Fates:
 
 
 class Due(NamedTuple):
-    """What is to be forgotten: received before `since` (None: however old), and `excess` bytes in any case."""
+    """What is to be forgotten: received before `since` (None: however old), and `excess` bytes in any case.
+
+    The bytes were counted when the entries up to `forgotten` were gone.
+    """
 
     since: float | None
     now: float
     excess: int
+    forgotten: int
 
 
 class _Closed(NamedTuple):
@@ -104,7 +108,9 @@ class Aging:
         first, until = self._closed_until + 1, self._closed_until
         if due.since is not None:
             until = min(self._reader.received_before(due.since, due.now, self._closed_until), self._expired_until)
-        excess = due.excess - sum(part.size for part in self._closed)
+        # What has been given up since the bytes were counted must not be given up twice.
+        is_recent = due.forgotten >= self._forgotten_until
+        excess = due.excess - sum(part.size for part in self._closed) if is_recent else 0
         self.is_held_up = False
         if until < first and excess <= 0:
             return

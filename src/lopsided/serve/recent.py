@@ -49,16 +49,14 @@ class Recent:
         self._seconds: deque[list[int]] = deque(maxlen=_SECONDS + 1)  # second, events, labels
         self._answers: deque[float] = deque(maxlen=_ANSWERS)
         self._sampled: list[Sampled] = []
-        sequences, kept = reader.newest_events(_FIRST_ENTRIES)[::-1], watched or Watched()
+        entries, kept = _newest(reader), watched or Watched()
         # Days are known as they were noted, if all that came since is read here; else some may have begun before.
-        is_whole = kept.noted > 0 and (len(sequences) < _FIRST_ENTRIES or kept.noted >= sequences[0])
+        is_whole = kept.noted > 0 and (not entries or kept.noted >= entries[0][0] - 1)
         self._days = OrderedDict(kept.days) if is_whole else OrderedDict()
-        for sequence in sequences:
-            entry = reader.events_at(sequence)
-            if entry is not None:
-                self._note_events(sequence, entry)
-                if is_whole and sequence > kept.noted:
-                    self._note_days(entry)
+        for sequence, entry in entries:
+            self._note_events(sequence, entry)
+            if is_whole and sequence > kept.noted:
+                self._note_days(entry)
         self._sampled = []
 
     # ---------------------------------------------------------------- noting
@@ -157,3 +155,17 @@ class Recent:
 def _scores_of(entry: Events) -> Floats:
     """NaN before the model began."""
     return np.where(np.isnan(entry.probability_array), np.nan, entry.score_array)
+
+
+def _newest(reader: LogReader) -> list[tuple[int, Events]]:
+    """The latest entries, the oldest first: no more than there is room for, because some hold thousands of events."""
+    entries: list[tuple[int, Events]] = []
+    n = 0
+    for sequence in reader.newest_events(_FIRST_ENTRIES):
+        entry = reader.events_at(sequence)
+        if entry is not None:
+            entries.append((sequence, entry))
+            n += len(entry.ids)
+        if n >= _ROOM:
+            break
+    return entries[::-1]

@@ -75,4 +75,5 @@ class Tick(Request):
 
     retention: float | None = None  # seconds that events are kept
     excess: int = 0  # bytes that the data have too many
+    forgotten: int = 0  # the last entry that was gone when they were measured
     saved: int = 0  # what the oldest snapshot has learned

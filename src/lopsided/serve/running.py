@@ -335,9 +335,10 @@ class RunningModel:
         has_many = self._fold.n_learned - self._saved_learned > _MANY_LEARNED
         if (is_due or has_many) and self._fold.position > self._saved_at:
             self._save()
+        forgotten, saved = self.forgotten, self.versions.oldest_position
         self.size = self._readers[0].size + self._ids.size
         excess = 0 if self.limits.bytes is None else max(0, self.size - self.limits.bytes)
-        self._inbox.put(Tick(retention=self.limits.seconds, excess=excess, saved=self.versions.oldest_position))
+        self._inbox.put(Tick(retention=self.limits.seconds, excess=excess, forgotten=forgotten, saved=saved))
         if self._fold.schema is not None:
             self.drift.take(self._fold.schema, self.recent.drained(), self.recent.clock)
 

@@ -389,7 +389,7 @@ class Sequencer:
         if self._reader.has_replies_before(now - _REPLIES_KEPT):
             group.replies_before = now - _REPLIES_KEPT
         since = None if tick.retention is None else now - tick.retention
-        self.aging.close(Due(since, now, tick.excess), self.sequence, self._fates)
+        self.aging.close(Due(since, now, tick.excess, tick.forgotten), self.sequence, self._fates)
         gone = self.aging.forgettable(tick.saved)
         if gone is not None:
             group.forget_too(gone)
