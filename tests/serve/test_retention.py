@@ -52,10 +52,14 @@ def test_by_size_the_oldest_events_go_with_all_that_is_known_of_them(tmp_path):
         assert state.storage.limit == limits.bytes and state.storage.bytes < 700_000
         assert any(f"{state.storage.removed:,} old event(s)" in note for note in state.notes)
         assert state.waiting == 0  # what is gone does not count as waiting
-        found = entries_of(model.reader)
-        kept = sum(len(entry.ids) for _, entry in found if isinstance(entry, Events))
-        assert kept == state.events - state.storage.removed
-        assert all(sequence > model.forgotten for sequence, entry in found if isinstance(entry, Events | Labels))
+
+        def is_all_there():  # between two removals
+            now, found = client.state("m"), entries_of(model.reader)
+            kept = sum(len(entry.ids) for _, entry in found if isinstance(entry, Events))
+            old = (entry for sequence, entry in found if sequence <= model.forgotten)
+            return kept == now.events - now.storage.removed and not any(isinstance(e, Events | Labels) for e in old)
+
+        wait_until(is_all_there)
         # An id that is gone is an id that nobody knows.
         assert client.label("m", "e0", 1).outcome == "parked"
         with pytest.raises(ServiceError) as refused:
