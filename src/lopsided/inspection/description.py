@@ -230,6 +230,7 @@ def _anatomy_in_words(anatomy: dict[str, Any]) -> list[tuple[str, str]]:
     if "trees_share" not in anatomy:
         return entries
     entries[1] = ("trees", f"{anatomy['trees']:,}, which count {anatomy['trees_share']:.1%} beside the ranker")
+    linear = f"counts {anatomy['linear_share']:.1%} beside ranker and trees"
     ridges = ", ".join(f"{share:.3f} with ridge {ridge}" for ridge, share in anatomy["ridges"].items())
     restarts = anatomy["restarts"]
     short = f"counts {anatomy['short_share']:.1%}; it has taken over {restarts:,} time{'s' * (restarts != 1)}"

@@ -9,7 +9,9 @@ import numpy as np
 
 from lopsided.core.features.fourier_ranker import DRAWN, FIXED, POSITIVES, SEEN
 from lopsided.core.measures.drift_gate import empty_gate
+from lopsided.core.measures.log_odds import add_lines, forget_lines
 from lopsided.core.measures.mixture import COUNTED, Mixture, MixturePlan, forget_all, set_shares
+from lopsided.core.rare.linear_part import add_linear
 from lopsided.core.rare.step import LOOKED, SPARSE_ROWS, YOUTH
 from lopsided.core.sampling.priority import SEEN as OFFERED
 from lopsided.core.sampling.priority import Sample, clear_sample
@@ -122,9 +124,11 @@ class AddsRareEvents(RareViews, AddsSamples):
         for array, empty in zip(state.gate, empty_gate(), strict=True):
             array[:] = empty
         empty_samples(state.trees.positives, state.trees.negatives, state.recent_positives, state.recent_negatives)
-        for array in (state.ranker.weights, state.ranker.offsets, state.ranker.tally, state.tally, state.spread):
+        ranker = state.ranker
+        for array in (ranker.weights, ranker.offsets, ranker.tally, state.tally, state.spread, *state.linear):
             array[:] = 0
-        state.ranker.tally[[DRAWN, FIXED]] = 1
+        forget_lines(state.lines)
+        ranker.tally[[DRAWN, FIXED]] = 1
         self._booster.fit_now(state.trees, 0)
         self._give_up_young()
 
@@ -137,6 +141,7 @@ class AddsRareEvents(RareViews, AddsSamples):
                 self._add_sums(other)
             else:
                 self._add_rows_of(other)
+            add_linear(state.linear, theirs.linear)
             seen = theirs.ranker.tally[[SEEN, POSITIVES]]
             state.ranker.tally[[SEEN, POSITIVES]] += seen
             state.tally[YOUTH] += theirs.tally[YOUTH]
@@ -165,6 +170,7 @@ class AddsRareEvents(RareViews, AddsSamples):
         _add_counts(state.long, theirs.long, plan.long)
         _add_counts(state.short, theirs.short, plan.short)
         _add_counts(state.blend, theirs.blend, plan.blend)
+        add_lines(state.lines, theirs.lines)
         state.spread[:] += theirs.spread
         state.tally[SPARSE_ROWS] += theirs.tally[SPARSE_ROWS]
 
