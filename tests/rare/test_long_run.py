@@ -18,11 +18,11 @@ from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import checksum, from_bytes, to_bytes
 from rare.streams import stripes, turning, weights_for, with_gaps
 
-N, TURN = 2_000, 1_300
+N, TURN = 2_000, 1_000
 
 
 def stream():
-    X, y = turning(N, turn=TURN)
+    X, y = turning(N, turn=TURN, seed=1)
     X = with_gaps(X, 0.05)
     X[250:, 3] *= 10.0
     return X, y
