@@ -304,8 +304,8 @@ def sections() -> dict[str, Section]:
         Section(
             "more",
             "Other generators, at rest",
-            "20,000 rows each, one in 20 and one in 100 positive. sea 1:20 and texts 1:100 were among the streams on which "
-            "scores were put on one scale, under another seed; the others had no part in any choice.",
+            "20,000 rows each, one in 20 and one in 100 positive. sea 1:20 and texts 1:100, under another "
+            "seed, were among the streams on which scores were put on one scale; the others had no part in any choice.",
             [f"{name} 1:{ratio}" for ratio in _RATIOS for name in SURVEY if name not in OF_THE_SURVEY],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_prompt,
@@ -314,8 +314,8 @@ def sections() -> dict[str, Section]:
             "flights",
             "Flights",
             "336,776 flights out of New York in 2013, 3.6 % cancelled or three hours late; labels 12 hours late, "
-            "LightGBM refitted weekly. Judged from February on. They were looked at when the linear part was added and when "
-            "bursts of positives were made to count less.",
+            "LightGBM refitted weekly. Judged from February on. They were looked at when the linear part was "
+            "added and when bursts of positives were made to count less.",
             ["flights", *(["flights with history"] if can_remember() else [])],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_flights,

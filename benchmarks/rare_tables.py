@@ -165,9 +165,9 @@ def _parts(found: list[tuple[Section, Means]]) -> list[str]:
     if not lines:
         return []
     text = (
-        "Means over streams: the answer; its ranker, trees, short memory and linear part alone, as they were in the same "
-        "run; and the answer less the part that is best on each stream, all four of them considered, or only ranker and "
-        "trees."
+        "Means over streams: the answer; its ranker, trees, short memory and linear part alone, as they were in the "
+        "same run; and the answer less the part that is best on each stream, all four of them considered, or only "
+        "ranker and trees."
     )
     heads = (
         "| | streams | AUC | ranker / trees / short / linear | less the best | less ranker or trees | AP "

@@ -2,10 +2,10 @@
 
 r is the share of the last negatives that a positive is ranked above, and v = 1 / (1 + (1 - r) n_- / n_+) the precision
 among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
-d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up what
-the short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of it. The
-short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of
-the long one.
+d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up
+what the short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of
+it. The short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the
+place of the long one.
 
 Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
 caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
@@ -91,9 +91,7 @@ def young_fitted(gate: Gate) -> None:
 
 
 @compiled
-def compare(
-    gate: Gate, y: float, answer: float, long: float, short: float, ratio: float, evidence: float
-) -> None:
+def compare(gate: Gate, y: float, answer: float, long: float, short: float, ratio: float, evidence: float) -> None:
     """One more row, with the scores that it was given and its label; `ratio` is that of negatives to positives."""
     n = gate.tally[_FILLED]
     if y > 0.0:

@@ -15,7 +15,9 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.features.fourier_ranker import CLIP
 from lopsided.core.measures.score_keys import sigmoid
 
-KNOWN, MEAN, SQUARES = range(3)  # rows of LinearPart.scale: values known, their mean, sum of squared differences from it
+KNOWN, MEAN, SQUARES = range(
+    3
+)  # rows of LinearPart.scale: values known, their mean, sum of squared differences from it
 _RATE = 0.1
 
 
@@ -85,10 +87,11 @@ def _see(scale: Floats, j: int, value: float) -> None:
 
 
 def add_linear(part: LinearPart, other: LinearPart) -> None:
-    """Take in another part, of other rows: weights averaged by how far each was moved, scales of all rows."""
-    moved, by_other = np.sqrt(part.gradients), np.sqrt(other.gradients)
-    part.weights[:] = (moved * part.weights + by_other * other.weights) / np.maximum(moved + by_other, 1e-300)
-    part.gradients[:] += other.gradients
+    """Take in another part, of other rows: weights averaged by their gradients, scales of all rows."""
+    total_gradients = part.gradients + other.gradients
+    share = other.gradients / np.where(total_gradients > 0.0, total_gradients, 1.0)
+    part.weights[:] += share * (other.weights - part.weights)
+    part.gradients[:] = total_gradients
     mine, theirs = part.scale, other.scale
     total = np.maximum(mine[KNOWN] + theirs[KNOWN], 1.0)
     apart = theirs[MEAN] - mine[MEAN]

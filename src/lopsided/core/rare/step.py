@@ -107,7 +107,7 @@ class RareState(NamedTuple):
 
 
 class RareScratch(NamedTuple):
-    """Scratch: that of the ranker, a row for the trees and one for the linear part, and scores by ridge and by share."""
+    """Scratch: that of the ranker, a row for the trees, one for the linear part, and scores by ridge and by blend."""
 
     ranker: RankerScratch
     x: Floats
@@ -118,7 +118,7 @@ class RareScratch(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What a row was given: by the rankers, the trees as they are and squeezed, the linear part by eight, all together."""
+    """What a row was given: by the rankers, trees as they are and squeezed, the linear part by eight, and by all."""
 
     long: float
     short: float

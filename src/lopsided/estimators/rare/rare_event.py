@@ -84,10 +84,10 @@ class RareEventClassifier(AddsRareEvents):
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
     the latest 30 positives. f averages the solutions for four ridges (see `FourierRanker`) by (average precision +
     AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size` rows, half
-    per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones rather
-    than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are fitted to it
-    after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a few at a time
-    while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
+    per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones
+    rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
+    fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a
+    few at a time while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
     P^2) and a share of O(P^3)), 100 ways down a tree, and a share of the fits; benchmarks/README.md has figures.
@@ -206,7 +206,9 @@ class RareEventClassifier(AddsRareEvents):
         self._matrix = np.zeros((length, length))
         self._parts_out = np.zeros((0, len(_PARTS)))
         by_ridge = np.zeros(n_long), np.zeros(n_short)
-        self._work = RareScratch(empty_ranker_scratch(ranker), np.zeros(width), np.zeros(n_features), *by_ridge, np.zeros(len(BLENDS)))
+        self._work = RareScratch(
+            empty_ranker_scratch(ranker), np.zeros(width), np.zeros(n_features), *by_ridge, np.zeros(len(BLENDS))
+        )
 
     def _prepare_for(self, rows: Rows) -> None:
         # Not earlier: `fit` may shuffle before, and a pool may hand over another generator.
