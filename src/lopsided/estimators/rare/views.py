@@ -30,6 +30,7 @@ from lopsided.estimators.rare.booster import FIRST_FIT
 from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
 from lopsided.estimators.state.samples import counts_of
 
+_IN_ORDER = ("ranker", "trees", "linear", "short")  # RANKER, TREES, LINEAR, SHORT
 _LATEST = 200  # positives that are remembered as they came
 
 
@@ -152,6 +153,12 @@ class RareViews(TwoMemories, SampleViews):
         self._check_started()
         return float(self._shares()[SHORT])
 
+    @property
+    def shares_of_parts_(self) -> dict[str, float]:
+        """How much each part counts in the answer, as log-odds; they sum to 1."""
+        self._check_started()
+        return dict(zip(_IN_ORDER, self._shares().tolist(), strict=True))
+
     def _shares(self) -> Floats:
         """How much each part counts in the answer."""
         shares = self._state.blend.shares @ np.array(BLENDS)
@@ -170,8 +177,8 @@ class RareViews(TwoMemories, SampleViews):
         if not state.tally[SHORT_SOLVED]:
             lines[SHORT] = lines[RANKER]
         weights = self._shares()[:, None] * lines / EIGHT
-        names = ("ranker", "trees", "linear", "short")
-        return dict(zip(names, weights[:, SLOPE].tolist(), strict=True)) | {"constant": float(weights[:, LEVEL].sum())}
+        by_part = dict(zip(_IN_ORDER, weights[:, SLOPE].tolist(), strict=True))
+        return by_part | {"constant": float(weights[:, LEVEL].sum())}
 
     @property
     def linear_weights_(self) -> Floats:
