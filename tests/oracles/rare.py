@@ -101,14 +101,14 @@ class Linear:
     """Logistic regression by AdaGrad on features less their means, by their deviations, of all values so far."""
 
     def __init__(self, n_features):
-        self.weights, self.squares, self.seen = np.zeros(n_features + 1), np.zeros(n_features + 1), []
+        self.weights, self.squares = np.zeros(n_features + 1), np.zeros(n_features + 1)
+        self.seen = np.zeros((0, n_features))
 
     def standardised(self, x):
-        if not self.seen:
-            return np.append(np.zeros(len(x)), 1.0)
-        known = [column[~np.isnan(column)] for column in np.array(self.seen).T]
-        means = np.array([values.mean() if len(values) else 0.0 for values in known])
-        sds = np.array([np.sqrt(((values - values.mean()) ** 2).mean()) if len(values) else 0.0 for values in known])
+        known = ~np.isnan(self.seen)
+        n = np.maximum(known.sum(axis=0), 1)
+        means = np.where(known, self.seen, 0.0).sum(axis=0) / n
+        sds = np.sqrt((np.where(known, self.seen - means, 0.0) ** 2).sum(axis=0) / n)
         s = np.where(np.isnan(x) | (sds == 0), 0.0, (np.nan_to_num(x) - means) / np.where(sds > 0, sds, 1.0))
         return np.append(np.clip(s, -10, 10), 1.0)
 
@@ -116,7 +116,7 @@ class Linear:
         return float(self.weights @ self.standardised(x))
 
     def learn(self, x, y, weight, positives, negatives):
-        self.seen.append(np.array(x))
+        self.seen = np.vstack([self.seen, x])
         s = self.standardised(x)
         gradient = weight * (sigmoid(math.log(positives / negatives) + self.weights @ s) - (y > 0)) * s
         self.squares += gradient**2

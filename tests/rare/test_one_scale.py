@@ -31,7 +31,7 @@ def test_a_line_goes_from_its_start_to_the_log_odds_that_scores_stand_for_and_ot
         # Scores z / 2 with normal z: log-odds are apart * z - apart^2 / 2, a line with the slope 2 * apart.
         lines = fitted_line((rng.standard_normal(y.size) + apart * (y > 0)) / 2.0, y)
         assert 2.0 * apart - 1.0 < lines.lines[1, SLOPE] < 2.0 * apart + 2.0  # it is held to 8
-        assert worth(lines, 1, 1.0) == pytest.approx((2.0 * apart - apart**2 / 2) / 8.0, abs=0.1)
+        assert worth(lines, 1, 1.0) == pytest.approx((2.0 * apart - apart**2 / 2) / 8.0, abs=0.15)  # 1 at the start
         assert lines.lines[0].tolist() == [8.0, 0.0] and worth(lines, 0, 0.3) == pytest.approx(0.3)
 
 
