@@ -12,7 +12,7 @@ from lopsided.competitors import competitor
 
 NEW = "RareEventClassifier"
 NEVER = "RareEventClassifier forget='never'"
-PARTS = ("ranker", "trees", "short")  # what it blends, by the names of its part_scores
+PARTS = ("ranker", "trees", "short", "linear")  # what it blends, by the names of its part_scores
 KNOWS = "whoever knows how it is made"
 Make = Callable[[int], Any]
 _SPREAD_OF_XOR = 0.6

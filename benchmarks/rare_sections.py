@@ -304,7 +304,8 @@ def sections() -> dict[str, Section]:
         Section(
             "more",
             "Other generators, at rest",
-            "20,000 rows each, one in 20 and one in 100 positive. They had no part in any choice.",
+            "20,000 rows each, one in 20 and one in 100 positive. sea 1:20 and texts 1:100, under another "
+            "seed, were among the streams on which scores were put on one scale; the others had no part in any choice.",
             [f"{name} 1:{ratio}" for ratio in _RATIOS for name in SURVEY if name not in OF_THE_SURVEY],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_prompt,
@@ -313,7 +314,8 @@ def sections() -> dict[str, Section]:
             "flights",
             "Flights",
             "336,776 flights out of New York in 2013, 3.6 % cancelled or three hours late; labels 12 hours late, "
-            "LightGBM refitted weekly. Judged from February on. They had no part in any choice.",
+            "LightGBM refitted weekly. Judged from February on. They were looked at when the linear part was "
+            "added and when bursts of positives were made to count less.",
             ["flights", *(["flights with history"] if can_remember() else [])],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_flights,
@@ -338,8 +340,8 @@ def sections() -> dict[str, Section]:
                 "cards-raw",
                 "Cards, from raw columns",
                 "1,000 customers, 2,000 terminals, 183 days. The payments as customer, terminal, time and amount, with "
-                "what a `KeyedHistory` of the two keys says of them. The best 20 cards a day. Raw columns had no part "
-                "in any choice.",
+                "what a `KeyedHistory` of the two keys says of them. The best 20 cards a day. Raw columns "
+                "of two smaller countries were among the streams on which scores were put on one scale.",
                 ["cards 1000x183 raw"],
                 dict.fromkeys([NEW, "FourierRanker 'auto', focus=6", *boosted[:2]], 1),
                 play_cards,

@@ -13,6 +13,7 @@ from rare_sections import Section
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
 _PARTS = " of "
 _MANY = 10  # sets that still stand side by side
+_OLDEST = 2  # of PARTS: the ranker and the trees
 
 
 def means_of(log: RunLog, section: Section) -> Means:
@@ -155,10 +156,8 @@ def _parts(found: list[tuple[Section, Means]]) -> list[str]:
             for measure in (f"auc{suffix}", f"ap{suffix}"):
                 own = np.array([one[measure] for one in measured])
                 parts = np.array([[one[f"{measure}{_PARTS}{part}"] for part in PARTS] for one in measured])
-                less = own - parts.max(axis=1)
                 by_part = " / ".join(_decimals(value) for value in parts.mean(axis=0))
-                worst = f" ({less.min():+.3f} at worst)" if less.size > 1 else ""
-                cells.append(f"{_decimals(own.mean())} | {by_part} | {less.mean():+.3f}{worst}")
+                cells += [_decimals(own.mean()), by_part, *(_less(own, parts[:, :n]) for n in (len(PARTS), _OLDEST))]
             kinds = [kind for kind, methods in means.items() if f"auc{_PARTS}{PARTS[0]}" in methods.get(NEW, {})]
             name = section.title + (f": {kinds[0]}" if len(kinds) == 1 < len(section.sets) else "")
             name += ", from day 60" if suffix else ""
@@ -166,13 +165,21 @@ def _parts(found: list[tuple[Section, Means]]) -> list[str]:
     if not lines:
         return []
     text = (
-        "Means over streams: the answer; its ranker, trees and short memory alone, as they were in the same run; and "
-        "the answer less the part that is better on each stream."
+        "Means over streams: the answer; its ranker, trees, short memory and linear part alone, as they were in the "
+        "same run; and the answer less the part that is best on each stream, all four of them considered, or only "
+        "ranker and trees."
     )
     heads = (
-        "| | streams | AUC | ranker / trees / short | less the better | AP | ranker / trees / short | less the better |"
+        "| | streams | AUC | ranker / trees / short / linear | less the best | less ranker or trees | AP "
+        "| ranker / trees / short / linear | less the best | less ranker or trees |"
     )
-    return [text, "", heads, "|---" * 8 + "|", *lines]
+    return [text, "", heads, "|---" * 10 + "|", *lines]
+
+
+def _less(own: np.ndarray, parts: np.ndarray) -> str:
+    """By how much the answer is above the best part of each stream, and the worst of them."""
+    less = own - parts.max(axis=1)
+    return f"{less.mean():+.3f}" + (f" ({less.min():+.3f} at worst)" if less.size > 1 else "")
 
 
 def _watching(found: list[tuple[Section, Means]]) -> list[str]:

@@ -17,7 +17,7 @@ matplotlib.use("svg")
 from matplotlib import pyplot as plt
 
 HERE = Path(__file__).parent / "pictures"
-BLUE, RED, GREY = "#4477aa", "#cc3311", "#999999"
+BLUE, RED, GREY, GOLD = "#4477aa", "#cc3311", "#999999", "#ddaa33"
 matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "lopsided", "font.size": 9, "figure.facecolor": "white"}
 
 
@@ -40,26 +40,22 @@ def sample_kept() -> None:
 
 
 def who_answers() -> None:
-    """The shares of the three answers on a stream whose classes change places half-way."""
+    """The shares of the four answers on a stream whose classes change places half-way."""
     stream = abrupt_drift(20_000, 10, rare=0.01, random_state=11)
     learner = lp.RareEventClassifier(random_state=0)
-    rows, trees, short = [], [], []
+    rows, shares = [], []
     for start in range(0, stream.n_rows, 100):
         part = slice(start, start + 100)
         learner.partial_fit(stream.X[part], stream.y[part], classes=[0, 1])
         rows.append(start + 100)
-        trees.append(learner.trees_share_)
-        short.append(learner.short_share_)
-    shares = np.array(short)
+        shares.append(learner.shares_of_parts_)
     figure, axis = plt.subplots(figsize=(8, 2.8))
-    long = (1.0 - shares) * (1.0 - np.array(trees))
+    names = {"ranker": BLUE, "trees": GREY, "linear": GOLD, "short": RED}
     axis.stackplot(
         rows,
-        long,
-        (1.0 - shares) * np.array(trees),
-        shares,
-        colors=[BLUE, GREY, RED],
-        labels=["ranker", "trees", "short memory"],
+        *([own[name] for own in shares] for name in names),
+        colors=list(names.values()),
+        labels=["ranker", "trees", "linear part", "short memory"],
     )
     axis.axvline(stream.n_rows // 2, color="black", linewidth=1, linestyle=":")
     axis.text(stream.n_rows // 2, 1.02, "the classes change places", ha="center")

@@ -76,6 +76,7 @@ class Blends:
 
     def part_scores(self, X):
         said = {"ranker": np.full(X.shape[0], float(self.n)), "trees": X[:, 0], "short": -X[:, 0]}
+        said["linear"] = 2.0 * X[:, 0]
         return said | {"blend": X[:, 0], "score": X[:, 0]}
 
     def progressive_parts(self, X, y, classes=None):
@@ -87,7 +88,7 @@ def test_parts_of_a_blend_are_asked_when_rows_come():
     from rare_plays import late
 
     stream = stream_in_time()
-    assert set(parts_of(Blends(), stream.X, stream.y)) == {"ranker", "trees", "short"}
+    assert set(parts_of(Blends(), stream.X, stream.y)) == {"ranker", "trees", "short", "linear"}
     assert parts_of(Remembers(), stream.X, stream.y) == {}
     played = late(Blends(), stream, block=HOUR, delay=12 * HOUR)
     later = stream.times >= 14 * HOUR
@@ -204,7 +205,7 @@ def test_a_log_becomes_a_page_with_means_ranks_and_parts():
             measures = {"auc": area - less, "ap": precision - less, "us": 10.0}
             if name == NEW:
                 measures |= {"auc of trees": 0.7, "ap of trees": 0.7, "auc of ranker": 0.75, "ap of ranker": 0.1}
-                measures |= {"auc of short": 0.5, "ap of short": 0.0}
+                measures |= {"auc of short": 0.5, "ap of short": 0.0, "auc of linear": 0.85, "ap of linear": 0.3}
                 still = {"auc": area - less + 0.002, "ap": precision, "us": 9.0}
                 log.add([{"table": "keel", "set": kind, "method": NEVER, "run": 1, "measures": still}])
             log.add([{"table": "keel", "set": kind, "method": name, "run": 1, "measures": measures}])
@@ -216,7 +217,8 @@ def test_a_log_becomes_a_page_with_means_ranks_and_parts():
     assert f"| {NEW} | .900 / .500 | .800 / .400 | .850 / .450 | 1.0 | 2.0 | 10 |" in text
     assert "| LightGBM | .800 / .600 | .700 / .500 | .750 / .550 | 2.0 | 1.0 | 10 |" in text
     blend = (
-        "| Sets | 2 | .850 | .750 / .700 / .500 | +0.100 (+0.050 at worst) | .450 | .100 / .700 / .000 | -0.250 (-0.300"
+        "| Sets | 2 | .850 | .750 / .700 / .500 / .850 | +0.000 (-0.050 at worst) | +0.100 (+0.050 at worst) "
+        "| .450 | .100 / .700 / .000 / .300 | -0.250 (-0.300 at worst) | -0.250 (-0.300 at worst) |"
     )
     assert blend in text
     assert "| Sets | 2 | .850 | .852 | -0.0020 (-0.002 at worst) | .450 | .500 | -0.0500 (-0.100 at worst) |" in text

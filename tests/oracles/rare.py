@@ -4,6 +4,7 @@ All in double precision. Sums are never kept: means and covariances are worked o
 solution. Labels are -1/+1, x is a 1-d array, NaN is a missing value.
 """
 
+import copy
 import math
 
 import numpy as np
@@ -13,6 +14,15 @@ from oracles.priority_sampling import Slots
 
 BETAS = np.array([0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0])
 PRIOR = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5])
+PARTS = ("long", "trees", "linear", "short")
+
+
+def blends_and_priors(forgets):
+    """Shares of the parts, a row for each blend that is tried, and what it counts at first."""
+    two = [(1 - b, b, 0, 0) for b in BETAS]
+    halves = [((1 - b) / 2, b / 2, 0.5, 0) for b in BETAS]
+    shares = np.array([*two, *halves, (0, 0, 1, 0), (0, 0, 0, 1)])
+    return shares, np.array([*PRIOR, *(PRIOR / 4), 0.5, 0.5 if forgets else 0.0])
 
 
 def sigmoid(score):
@@ -66,10 +76,59 @@ def area(positives, negatives):
     return float(positives @ (below + negatives / 2)) / (positives.sum() * negatives.sum())
 
 
-class Gate:
-    """C <- clip(C + d - 0.01, 0, h) at every positive; d by the ranks among the last 500 negatives.
+class Line:
+    """Log-odds a s + c of a score, less those of the stream: Newton steps, faded, held to a = 8 and c = 0."""
 
-    D <- clip(D + min((mean m - m) / sd, 1.5) - 0.5, 0, 10) for the blend's own m; from D = 3 until D < 1 is an alert.
+    def __init__(self):
+        self.line, self.start, self.ridge = np.array([8.0, 0.0]), np.array([8.0, 0.0]), np.diag([3.0, 10.0])
+        self.curvature = self.ridge.copy()
+
+    def worth(self, score):
+        return float(self.line @ [score, 1.0]) / 8
+
+    def learn(self, score, y, weight, positives, negatives):
+        s = np.array([score, 1.0])
+        chance = sigmoid(math.log(positives / negatives) + self.line @ s)
+        fade = min(positives / (positives + negatives) / 30, 0.01)
+        self.curvature = (1 - fade) * self.curvature + weight * chance * (1 - chance) * np.outer(s, s)
+        self.curvature += fade * self.ridge
+        slope = weight * (chance - (y > 0)) * s + fade * self.ridge @ (self.line - self.start)
+        self.line = self.line - np.linalg.solve(self.curvature, slope)
+        self.line[0] = max(self.line[0], 0.0)
+
+
+class Linear:
+    """Logistic regression by AdaGrad on features less their means, by their deviations, of all values so far."""
+
+    def __init__(self, n_features):
+        self.weights, self.squares = np.zeros(n_features + 1), np.zeros(n_features + 1)
+        self.seen = np.zeros((0, n_features))
+
+    def standardised(self, x):
+        known = ~np.isnan(self.seen)
+        n = np.maximum(known.sum(axis=0), 1)
+        means = np.where(known, self.seen, 0.0).sum(axis=0) / n
+        sds = np.sqrt((np.where(known, self.seen - means, 0.0) ** 2).sum(axis=0) / n)
+        s = np.where(np.isnan(x) | (sds == 0), 0.0, (np.nan_to_num(x) - means) / np.where(sds > 0, sds, 1.0))
+        return np.append(np.clip(s, -10, 10), 1.0)
+
+    def score(self, x):
+        return float(self.weights @ self.standardised(x))
+
+    def learn(self, x, y, weight, positives, negatives):
+        self.seen = np.vstack([self.seen, x])
+        s = self.standardised(x)
+        gradient = weight * (sigmoid(math.log(positives / negatives) + self.weights @ s) - (y > 0)) * s
+        self.squares += gradient**2
+        moves = gradient != 0
+        self.weights[moves] -= 0.1 * gradient[moves] / np.sqrt(self.squares[moves])
+
+
+class Gate:
+    """C <- clip(C + e (d - 0.01), 0, h) at every positive; d by the ranks among the last 500 negatives.
+
+    D <- clip(D + e (min((mean m - m) / sd, 1.5) - 0.5), 0, 10) for the blend's own m; from D = 3 until D < 1 is an
+    alert. e is 1 for a positive that stands alone, and less for one that comes soon after another.
     """
 
     def __init__(self):
@@ -98,7 +157,7 @@ class Gate:
         above = ((others > score + 1e-9).sum() + (np.abs(others - score) <= 1e-9).sum() / 2) / len(others)
         return (1 - above) / 2 + 0.5 / (1 + above * ratio)
 
-    def compare(self, y, blend, long, short, young, ratio):
+    def compare(self, y, blend, long, short, young, ratio, e):
         if y < 0:
             self.negatives = [*self.negatives, (blend, long, short)][-500:]
             if young is not None:
@@ -110,24 +169,24 @@ class Gate:
              for mine, given in zip(zip(*self.negatives, strict=True), (blend, long, short), strict=True)]  # fmt: skip
         if young is not None and len(self.of_young_trees) >= 20:
             gain = self.merit(self.of_young_trees, young, ratio) - m[0]
-            self.for_young = max(0.0, self.for_young + gain - 0.05)
+            self.for_young = max(0.0, self.for_young + e * (gain - 0.05))
         d = m[2] - max(m[:2])
         self.squares += d * d
         self.compared += 1
         if self.compared >= 20:
             self.limit = max(1.5, 80 * self.squares / self.compared)
-        self.evidence = min(max(self.evidence + d - 0.01, 0.0), self.limit)
+        self.evidence = min(max(self.evidence + e * (d - 0.01), 0.0), self.limit)
         if self.compared >= 1000:
             self.squares, self.compared = self.squares / 2, self.compared / 2
-        self.watch(m[0])
+        self.watch(m[0], e)
 
-    def watch(self, m):
+    def watch(self, m, e):
         """Each m counts 1, and half as much whenever all together have come to 100."""
         merits, times = np.array(self.merits), np.array(self.times)
         if times.sum() >= 20:
             mean = np.average(merits, weights=times)
             sd = max(0.1, math.sqrt(np.average((merits - mean) ** 2, weights=times)))
-            self.decline = min(max(self.decline + min((mean - m) / sd, 1.5) - 0.5, 0.0), 10.0)
+            self.decline = min(max(self.decline + e * (min((mean - m) / sd, 1.5) - 0.5), 0.0), 10.0)
         if self.alert:
             self.alert += 1
             if self.alert > 300:
@@ -196,7 +255,7 @@ def directions_of(rng, n_features, n_directions):
 
 
 class RareEventClassifier:
-    """score = (1 - p) S + p f_s, S = (1 - b) f + b tanh(g / 8)."""
+    """score = (1 - p) S + p f_s, S a blend of f, tanh(g / 8), h and f_s, each on the scale of log-odds by eight."""
 
     def __init__(self, n_features, *, sample_size, n_components, forgets, n_trees, n_young=50, seed):
         self.rng = np.random.default_rng(seed)
@@ -208,7 +267,9 @@ class RareEventClassifier:
         self.recent = {sign: Slots(min(half, 2000)) for sign in (1, -1)}
         self.long_mix = Mixture(np.ones(4), 50, 0.5, 1000)
         self.short_mix = Mixture(np.ones(2), 50, 0.5, 50)
-        self.blend_mix = Mixture(PRIOR, 0, 0.0, 200)
+        self.blends, prior = blends_and_priors(forgets)
+        self.blend_mix = Mixture(prior, 0, 0.0, 200)
+        self.lines, self.regression, self.gap = {part: Line() for part in PARTS}, Linear(n_features), 0
         self.gate, self.long, self.short = Gate(), Remembered(), Remembered()
         self.solutions = {"long": [None] * 4, "short": [None] * 2}
         self.short_solved = self.fixed = False
@@ -237,10 +298,19 @@ class RareEventClassifier:
         if self.short_solved:
             given["by short"] = self.by_ridge("short", z)
             given["short"] = float(self.short_mix.shares @ given["by short"])
-        given["blends"] = (1 - BETAS) * given["long"] + BETAS * math.tanh(given["trees"] / 8)
+        given["by part"] = {
+            "long": given["long"],
+            "trees": math.tanh(given["trees"] / 8),
+            "linear": min(max(self.regression.score(x) / 8, -3), 3),
+            "short": given["short"],
+        }
+        worth = {part: self.lines[part].worth(score) for part, score in given["by part"].items()}
+        if not self.short_solved:
+            worth["short"] = worth["long"]
+        given["blends"] = self.blends @ [worth[part] for part in PARTS]
         given["blend"] = float(self.blend_mix.shares @ given["blends"])
         p = self.gate.share if self.forgets else 0.0
-        given["score"] = (1 - p) * given["blend"] + p * given["short"]
+        given["score"] = (1 - p) * given["blend"] + p * worth["short"]
         return given
 
     @property
@@ -253,8 +323,10 @@ class RareEventClassifier:
         u, given = self.rng.random(), self.answer(x)
         solved = any(s is not None for s in self.solutions["long"])
         decided = solved and self.measure(y, weight, given)
+        self.learn_scale(y, weight, given, solved)
         self.n_seen, self.since, self.youth = self.n_seen + 1, self.since + 1, self.youth + 1
         self.n_positive += y > 0
+        self.gap = 0 if y > 0 else self.gap + 1
         focus = [2 * sigmoid(6 * (given[f] + 0.5)) if y < 0 and solved else 1.0 for f in ("long", "short")]
         self.block.append((np.array(x), y, weight * focus[0], weight * focus[1]))
         self.trees.offer(x, y, weight, given["trees"], u, self.n_seen - 1)
@@ -294,8 +366,18 @@ class RareEventClassifier:
         positives = self.n_positive + 1
         ratio = (self.n_seen + 1 - positives) / positives
         young = None if self.young is None else self.young.score(given["x"])
-        self.gate.compare(y, given["blend"], given["long"], given["short"], young, ratio)
+        e = min(1.0, 2 * (self.gap + 1) * positives / (self.n_seen + 1))
+        self.gate.compare(y, given["blend"], given["long"], given["short"], young, ratio, e)
         return self.gate.is_decided
+
+    def learn_scale(self, y, weight, given, solved):
+        counts = self.n_positive + 1, self.n_seen - self.n_positive + 1
+        has = {"long": solved, "linear": solved, "trees": solved and bool(self.trees.booster.trees)}
+        has["short"] = solved and self.short_solved
+        for part in PARTS:
+            if has[part]:
+                self.lines[part].learn(given["by part"][part], y, weight, *counts)
+        self.regression.learn(given["x"], y, weight, *counts)
 
     def renew_young(self):
         if self.gate.wants_young:
@@ -395,6 +477,7 @@ class RareEventClassifier:
         self.long_mix.forget()
         self.blend_mix.forget()
         self.gate.close()
+        self.lines["long"] = copy.deepcopy(self.lines["short"])
         self.youth = min(self.youth, int(1 / (1 - self.fade)))
         self.restarts.append(self.n_seen)
         self.trees.positives.adopt(self.recent[1], self.rng)

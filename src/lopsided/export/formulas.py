@@ -154,9 +154,9 @@ def _descent_on_waves(graph: Graph, learner: Any, rows: str) -> str:
     return _waves(graph, rows, learner.directions_, learner.coef_[0])
 
 
-def _standardised(graph: Graph, learner: Any, rows: str) -> str:
-    """On the scale of a ranker, within its limits; what is missing is at its mean."""
-    centre, spread = learner.scale_
+def _standardised(graph: Graph, learner: Any, rows: str, scale: Floats) -> str:
+    """By means and deviations, within the learner's limits; what is missing is at its mean."""
+    centre, spread = scale
     clip = learner.farthest_
     scaled = graph.add("Div", graph.add("Sub", rows, graph.constant(centre)), graph.constant(spread))
     known = graph.add("Clip", scaled, graph.constant(-clip), graph.constant(clip))
@@ -165,7 +165,7 @@ def _standardised(graph: Graph, learner: Any, rows: str) -> str:
 
 def _ranked(graph: Graph, learner: Any, rows: str, weights: Floats, linear: Floats) -> str:
     """Weights times z of a row: waves, and the features as far as they count; a column for each column of weights."""
-    scaled = _standardised(graph, learner, rows)
+    scaled = _standardised(graph, learner, rows, learner.scale_)
     waves = _waves(graph, scaled, learner.directions_, weights)
     return graph.add("Add", waves, graph.add("MatMul", scaled, graph.constant(linear)))
 
@@ -176,14 +176,22 @@ def _fourier_ranker(graph: Graph, learner: Any, rows: str) -> str:
 
 
 def _rare_event(graph: Graph, learner: Any, rows: str) -> str:
-    """(1 - p) ((1 - b) f + b tanh(g / 8)) + p f_s, with f and f_s averages over ridges."""
-    p, b = learner.short_share_, learner.trees_share_
-    limit = learner.largest_score_
+    """The parts by their weights: f and f_s as averages over ridges, tanh(g / 8), and the linear part by eight."""
+    weights, limit = learner.part_weights_, learner.largest_score_
     ranked = _plus(graph, _ranked(graph, learner, rows, learner.coef_.T, learner.linear_coef_.T), learner.intercept_)
     ranked = graph.add("Clip", ranked, graph.constant(-limit), graph.constant(limit))
-    shares = np.array([(1.0 - p) * (1.0 - b), p]) @ learner.ridge_shares_
+    shares = np.array([weights["ranker"], weights["short"]]) @ learner.ridge_shares_
     trees = graph.add("Tanh", _times(graph, _trees(graph, learner, rows), 1.0 / learner.squeeze_))
-    return graph.sum_of([graph.add("MatMul", ranked, graph.constant(shares)), _times(graph, trees, (1.0 - p) * b)])
+    *by_feature, constant = (learner.linear_weights_ / learner.squeeze_).tolist()
+    scaled = _standardised(graph, learner, rows, learner.linear_scale_)
+    linear = _plus(graph, graph.add("MatMul", scaled, graph.constant(by_feature)), constant)
+    linear = graph.add("Clip", linear, graph.constant(-limit), graph.constant(limit))
+    terms = [
+        graph.add("MatMul", ranked, graph.constant(shares)),
+        _times(graph, trees, weights["trees"]),
+        _times(graph, linear, weights["linear"]),
+    ]
+    return _plus(graph, graph.sum_of(terms), weights["constant"])
 
 
 def _trees(graph: Graph, learner: Any, rows: str) -> str:

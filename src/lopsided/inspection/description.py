@@ -43,8 +43,8 @@ class ModelDescription:
     members : of a pool: each with its learner, weight, and what it has achieved by measure.
     largest_vectors, largest_weights : the examples (weight, columns, the number of the row, its id if there is one) and
         features (feature, weight) that count most.
-    anatomy : of a learner for rare events: rows of its sample by class, trees, what trees, the short memory and each
-        ridge count, and how often it has begun anew; None for others.
+    anatomy : of a learner for rare events: rows of its sample by class, trees, what trees, the linear part, the short
+        memory and each ridge count, and how often it has begun anew; None for others.
     memory : memory that the model holds.
     """
 
@@ -230,10 +230,11 @@ def _anatomy_in_words(anatomy: dict[str, Any]) -> list[tuple[str, str]]:
     if "trees_share" not in anatomy:
         return entries
     entries[1] = ("trees", f"{anatomy['trees']:,}, which count {anatomy['trees_share']:.1%} beside the ranker")
+    linear = f"counts {anatomy['linear_share']:.1%} beside ranker and trees"
     ridges = ", ".join(f"{share:.3f} with ridge {ridge}" for ridge, share in anatomy["ridges"].items())
     restarts = anatomy["restarts"]
     short = f"counts {anatomy['short_share']:.1%}; it has taken over {restarts:,} time{'s' * (restarts != 1)}"
-    return [*entries, ("ranker", ridges), ("short", f"memory {short}")]
+    return [*entries, ("linear", f"part {linear}"), ("ranker", ridges), ("short", f"memory {short}")]
 
 
 def _members(pool: ExpertPool) -> list[dict[str, Any]]:

@@ -2,10 +2,14 @@
 
 r is the share of the last negatives that a positive is ranked above, and v = 1 / (1 + (1 - r) n_- / n_+) the precision
 among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
-d = m of the short memory minus the better m of the long one's answers, C <- clip(C + d - slack, 0, h) adds up what the
-short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of it. The
-short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the place of
-the long one.
+d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up
+what the short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of
+it. The short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the
+place of the long one.
+
+Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
+caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
+less in proportion if it was nearer.
 
 All this costs time, and most streams never change. So the long memory's own m is watched: its fall below the mean of
 the last hundred or two, in deviations and beyond half of one, adds up to D. From 3 on the short memory is worth to be
@@ -87,15 +91,15 @@ def young_fitted(gate: Gate) -> None:
 
 
 @compiled
-def compare(gate: Gate, y: float, answer: float, long: float, short: float, ratio: float) -> None:
+def compare(gate: Gate, y: float, answer: float, long: float, short: float, ratio: float, evidence: float) -> None:
     """One more row, with the scores that it was given and its label; `ratio` is that of negatives to positives."""
     n = gate.tally[_FILLED]
     if y > 0.0:
         if n >= _ENOUGH_NEGATIVES:
             own = _merit(gate.ring[ANSWER], n, answer, ratio)
             better = max(own, _merit(gate.ring[LONG], n, long, ratio))
-            _add(gate, _merit(gate.ring[SHORT], n, short, ratio) - better)
-            _watch(gate, own)
+            _add(gate, _merit(gate.ring[SHORT], n, short, ratio) - better, evidence)
+            _watch(gate, own, evidence)
         return
     place = gate.tally[_PLACE]
     gate.ring[ANSWER, place], gate.ring[LONG, place], gate.ring[SHORT, place] = answer, long, short
@@ -104,7 +108,7 @@ def compare(gate: Gate, y: float, answer: float, long: float, short: float, rati
 
 
 @compiled
-def compare_young(gate: Gate, y: float, answer: float, young: float, ratio: float) -> None:
+def compare_young(gate: Gate, y: float, answer: float, young: float, ratio: float, evidence: float) -> None:
     """The same for young trees, where there are any; before `compare`."""
     n = gate.tally[_YOUNG_FILLED]
     if y < 0.0:
@@ -115,7 +119,7 @@ def compare_young(gate: Gate, y: float, answer: float, young: float, ratio: floa
     elif n >= _ENOUGH_NEGATIVES:
         own = _merit(gate.ring[ANSWER], gate.tally[_FILLED], answer, ratio)
         gain = _merit(gate.ring[YOUNG], n, young, ratio) - own
-        gate.levels[OF_YOUNG] = max(0.0, gate.levels[OF_YOUNG] + gain - _SLACK_OF_YOUNG)
+        gate.levels[OF_YOUNG] = max(0.0, gate.levels[OF_YOUNG] + evidence * (gain - _SLACK_OF_YOUNG))
 
 
 def forget_young(gate: Gate) -> None:
@@ -144,7 +148,7 @@ def _forget_merits(levels: Floats) -> None:
 
 
 @compiled
-def _watch(gate: Gate, merit: float) -> None:
+def _watch(gate: Gate, merit: float, evidence: float) -> None:
     """How far the long memory has fallen below itself."""
     levels = gate.levels
     n = levels[MERITS]
@@ -152,7 +156,7 @@ def _watch(gate: Gate, merit: float) -> None:
         mean = levels[MERIT] / n
         deviation = max(_LEAST_DEVIATION, math.sqrt(max(levels[MERIT_SQUARES] / n - mean * mean, 0.0)))
         fall = min((mean - merit) / deviation, _LARGEST_FALL) - _HALF_A_DEVIATION
-        levels[DECLINE] = min(max(0.0, levels[DECLINE] + fall), _LARGEST_DECLINE)
+        levels[DECLINE] = min(max(0.0, levels[DECLINE] + evidence * fall), _LARGEST_DECLINE)
     if levels[ALERTED] > 0.0:
         levels[ALERTED] += 1.0
         if levels[ALERTED] > _GIVEN_UP:  # it is as it is
@@ -171,13 +175,13 @@ def _watch(gate: Gate, merit: float) -> None:
 
 
 @compiled
-def _add(gate: Gate, gain: float) -> None:
+def _add(gate: Gate, gain: float, evidence: float) -> None:
     levels = gate.levels
     levels[SQUARES] += gain * gain
     levels[COMPARED] += 1.0
     if levels[COMPARED] >= _ENOUGH_COMPARISONS:
         levels[LIMIT] = max(_LEAST, _NOISE * levels[SQUARES] / levels[COMPARED])
-    levels[EVIDENCE] = min(max(0.0, levels[EVIDENCE] + gain - _SLACK), levels[LIMIT])
+    levels[EVIDENCE] = min(max(0.0, levels[EVIDENCE] + evidence * (gain - _SLACK)), levels[LIMIT])
     if levels[COMPARED] >= _HALVED_AT:
         levels[SQUARES] *= 0.5
         levels[COMPARED] *= 0.5

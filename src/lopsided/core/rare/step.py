@@ -1,8 +1,8 @@
 """One row of RareEventClassifier: ranked by two memories, sent down the trees, blended, and put away.
 
-The long ranker f keeps everything, the short one f_s fades; the trees g were fitted to a sample. The answer is
-(1 - p) S + p f_s, where S = (1 - b) f + b tanh(g / 8) is the blend by what each share b has achieved, and p says how
-much speaks for the short memory (`drift_gate.py`).
+The long ranker f keeps everything, the short one f_s fades; the trees g were fitted to a sample; h is a logistic
+regression. Each is put on one scale, that of log-odds (`log_odds.py`). The answer is (1 - p) S + p f_s, where S blends
+f, g and h by what each of `BLENDS` has achieved, and p says how much speaks for the short memory (`drift_gate.py`).
 
 Sums of blocks, solutions, trees and restarts are the caller's: the loop hands back when one of them is due.
 """
@@ -42,21 +42,33 @@ from lopsided.core.measures.drift_gate import (
     share_of_short,
     wants_young,
 )
+from lopsided.core.measures.log_odds import EIGHT, Lines, fit_line, worth
 from lopsided.core.measures.mixture import Mixture, MixturePlan, mixed, note
 from lopsided.core.measures.score_keys import sigmoid
+from lopsided.core.rare.linear_part import LinearPart, learn_linear, linear_score, standardise
 from lopsided.core.sampling.priority import Sample, age, offer
 from lopsided.core.trees.forest import Forest, forest_score, lay_out
 from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, sample_row
 
-BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees that are tried
+# The parts, in the order of RareState.lines and of the shares in a blend.
+RANKER, TREES, LINEAR, SHORT = range(4)
+_BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees beside the ranker
+# Blends that are tried: ranker and trees, these with half for the linear part, that alone, the short memory alone.
+BLENDS = (
+    *((1.0 - b, b, 0.0, 0.0) for b in _BETAS),
+    *((0.5 * (1.0 - b), 0.5 * b, 0.5, 0.0) for b in _BETAS),
+    (0.0, 0.0, 1.0, 0.0),
+    (0.0, 0.0, 0.0, 1.0),
+)
 FOCUS = 6.0
 FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
 SQUEEZE = 8.0
+ALONE = 2.0  # usual distances by which a positive counts as evidence of drift: in full from half of one on
 LARGEST_SCORE = 3.0
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
-# makes young again, restarts, and what is to become of young trees.
-SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS, YOUNG_DUE = range(9)
+# makes young again, restarts, what is to become of young trees, and rows since the last positive.
+SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS, YOUNG_DUE, GAP = range(10)
 FIT_YOUNG, GIVE_UP_YOUNG = 1, 2
 # Rows of RareState.spread, by feature, since the scale was last looked at: values known, sums and sums of squares of
 # their differences from the centre.
@@ -83,6 +95,8 @@ class RareState(NamedTuple):
     long: Mixture
     short: Mixture
     blend: Mixture
+    lines: Lines
+    linear: LinearPart
     gate: Gate
     trees: SampledForest
     recent_positives: Sample
@@ -93,22 +107,24 @@ class RareState(NamedTuple):
 
 
 class RareScratch(NamedTuple):
-    """Scratch: that of the ranker, a row as numbers by feature, and the scores of a row by ridge and by share."""
+    """Scratch: that of the ranker, a row for the trees, one for the linear part, and scores by ridge and by blend."""
 
     ranker: RankerScratch
     x: Floats
+    row: Floats
     long: Floats
     short: Floats
     blended: Floats
 
 
 class Answered(NamedTuple):
-    """What a row was given: by the rankers, the trees as they are and squeezed, the blend, and all together."""
+    """What a row was given: by the rankers, trees as they are and squeezed, the linear part by eight, and by all."""
 
     long: float
     short: float
     trees: float
     squeezed: float
+    linear: float
     blend: float
     score: float
 
@@ -143,14 +159,23 @@ def answer_row(state: RareState, plan: RarePlan, rows: Rows, t: int, work: RareS
         lay_out(rows, t, work.x)
         trees = forest_score(state.trees.forest, work.x)
         squeezed = math.tanh(trees / SQUEEZE)
+    lay_out(rows, t, work.ranker.x)
+    standardise(state.linear, work.ranker.x, work.row)
+    linear = _within(linear_score(state.linear, work.row) / EIGHT)
+    by_ranker, by_trees = worth(state.lines, RANKER, long), worth(state.lines, TREES, squeezed)
+    by_linear = worth(state.lines, LINEAR, linear)
+    by_short = worth(state.lines, SHORT, short) if state.tally[SHORT_SOLVED] else by_ranker
     for i in range(work.blended.size):
-        work.blended[i] = (1.0 - BETAS[i]) * long + BETAS[i] * squeezed
+        share = BLENDS[i]
+        work.blended[i] = (
+            share[RANKER] * by_ranker + share[TREES] * by_trees + share[LINEAR] * by_linear + share[SHORT] * by_short
+        )
     blend = mixed(state.blend, work.blended)
     score = blend
     if plan.forgets:
-        share = share_of_short(state.gate)
-        score = (1.0 - share) * blend + share * short
-    return Answered(long, short, trees, squeezed, blend, score)
+        p = share_of_short(state.gate)
+        score = (1.0 - p) * blend + p * by_short
+    return Answered(long, short, trees, squeezed, linear, blend, score)
 
 
 @compiled
@@ -184,11 +209,14 @@ def rare_run(
             continue
         u = draw(draws)
         _measure(state, plan, y, weight, work, given)
+        _learn_scale(state, y, weight, work, given)
         tally[SEEN] += 1
         tally[SINCE] += 1
         state.tally[YOUTH] += 1
+        state.tally[GAP] += 1
         if y > 0.0:
             tally[POSITIVES] += 1
+            state.tally[GAP] = 0
         _keep_row(state, plan, rows, t, y, weight, given)
         if work.x.size:
             _sample_row(state, plan, y, weight, u, work.x, given)
@@ -218,16 +246,34 @@ def _measure(state: RareState, plan: RarePlan, y: float, weight: float, work: Ra
             note(state.short, plan.short, y, weight, work.short)
         positives = state.ranker.tally[POSITIVES] + 1.0
         ratio = (state.ranker.tally[SEEN] + 1.0 - positives) / positives
+        evidence = min(1.0, ALONE * (state.tally[GAP] + 1.0) / (ratio + 1.0))
         has_young = state.young.size[0] > 0
         if has_young:
-            compare_young(state.gate, y, given.blend, forest_score(state.young, work.x), ratio)
-        compare(state.gate, y, given.blend, given.long, given.short, ratio)
+            compare_young(state.gate, y, given.blend, forest_score(state.young, work.x), ratio, evidence)
+        compare(state.gate, y, given.blend, given.long, given.short, ratio, evidence)
         if is_decided(state.gate):
             state.tally[RESTART_DUE] = 1
         elif work.x.size and wants_young(state.gate):
             state.tally[YOUNG_DUE] = FIT_YOUNG
         elif has_young and state.gate.levels[ALERTED] == 0.0:
             state.tally[YOUNG_DUE] = GIVE_UP_YOUNG
+
+
+@compiled
+def _learn_scale(state: RareState, y: float, weight: float, work: RareScratch, given: Answered) -> None:
+    """What the scores of the parts are worth, and the linear part itself."""
+    tally = state.ranker.tally
+    positives = tally[POSITIVES] + 1.0
+    negatives = tally[SEEN] + 2.0 - positives
+    base, rate = math.log(positives / negatives), positives / (positives + negatives)
+    if tally[SOLVED]:
+        fit_line(state.lines, RANKER, given.long, y, weight, base, rate)
+        fit_line(state.lines, LINEAR, given.linear, y, weight, base, rate)
+        if state.trees.forest.size[0]:
+            fit_line(state.lines, TREES, given.squeezed, y, weight, base, rate)
+        if state.tally[SHORT_SOLVED]:
+            fit_line(state.lines, SHORT, given.short, y, weight, base, rate)
+    learn_linear(state.linear, work.ranker.x, work.row, y, weight, base)
 
 
 @compiled
@@ -312,11 +358,12 @@ def rare_score_rows(state: RareState, plan: RarePlan, rows: Rows, work: RareScra
 
 @compiled
 def part_scores(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, parts: Floats) -> None:
-    """Of every example a row: the long ranker, the short one, the trees squeezed, the blend, and the answer."""
+    """Of every example a row: the rankers, the trees squeezed, the linear part by eight, blend and answer."""
     for t in range(parts.shape[0]):
         _write_parts(answer_row(state, plan, rows, t, work, work.ranker.z), parts[t])
 
 
 @compiled
 def _write_parts(given: Answered, parts: Floats) -> None:
-    parts[0], parts[1], parts[2], parts[3], parts[4] = given.long, given.short, given.squeezed, given.blend, given.score
+    parts[0], parts[1], parts[2], parts[3] = given.long, given.short, given.squeezed, given.linear
+    parts[4], parts[5] = given.blend, given.score

@@ -9,7 +9,9 @@ import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.features.fourier_ranker import DRAWN, FIXED, KEPT, POSITIVES, SEEN
+from lopsided.core.measures.log_odds import add_lines
 from lopsided.core.measures.mixture import COUNTED, Mixture, MixturePlan, set_shares
+from lopsided.core.rare.linear_part import add_linear
 from lopsided.core.rare.step import LOOKED, SPARSE_ROWS, YOUTH
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.blas import one_blas_thread
@@ -126,6 +128,7 @@ class AddsRareEvents(RareViews, AddsSamples):
                 self._add_sums(other)
             else:
                 self._add_rows_of(other)
+            add_linear(state.linear, theirs.linear)
             seen = theirs.ranker.tally[[SEEN, POSITIVES]]
             state.ranker.tally[[SEEN, POSITIVES]] += seen
             state.tally[YOUTH] += theirs.tally[YOUTH]
@@ -159,6 +162,7 @@ class AddsRareEvents(RareViews, AddsSamples):
         _add_counts(state.long, theirs.long, plan.long)
         _add_counts(state.short, theirs.short, plan.short)
         _add_counts(state.blend, theirs.blend, plan.blend)
+        add_lines(state.lines, theirs.lines)
         state.spread[:] += theirs.spread
         state.tally[SPARSE_ROWS] += theirs.tally[SPARSE_ROWS]
 

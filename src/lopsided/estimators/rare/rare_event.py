@@ -19,13 +19,17 @@ from lopsided.core.features.fourier_ranker import (
 )
 from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.drift_gate import empty_gate
+from lopsided.core.measures.log_odds import empty_lines
 from lopsided.core.measures.mixture import MixturePlan, empty_mixture
+from lopsided.core.rare.linear_part import empty_linear_part
 from lopsided.core.rare.step import (
     BEAT_DUE,
-    BETAS,
+    BLENDS,
+    GAP,
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
+    SHORT,
     YOUNG_DUE,
     YOUTH,
     RarePlan,
@@ -52,10 +56,11 @@ _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
 _OF_BLEND = MixturePlan(base=0.0, per_positive=1.0, area=0.0, most=200.0)
-_PRIOR_OF_BLEND = (1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5)
+# What blends count before anything is known, in the order of BLENDS.
+_OF_TWO, _WITH_LINEAR, _LINEAR_ALONE, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5, 0.5
 _RECENT = 4000  # rows of the sample that fades
 _WIDEST = 2000  # features beyond which there are no trees
-_PARTS = ("ranker", "short", "trees", "blend", "score")
+_PARTS = ("ranker", "short", "trees", "linear", "blend", "score")
 _CELLS = 8_000_000  # numbers in the sample: from 400 features on it holds fewer rows
 
 
@@ -64,22 +69,25 @@ class RareEventClassifier(AddsRareEvents):
 
     The one to begin with. A ranker in random Fourier features (as `FourierRanker`) is good from the first positives
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
-    take over where there are enough examples. Which counts how much is decided by the average precision that each
-    blend has achieved. A second, short memory notices when the past no longer helps, answers in its place, and
-    replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features need
-    no scaling, NaN is a missing value, memory is bounded.
+    take over where there are enough examples; a logistic regression follows streams that move fast. All are put on
+    one scale, that of log-odds. Which counts how much is decided by the average precision that each blend has
+    achieved. A second, short memory notices when the past no longer helps, answers in its place, and replaces it once
+    that is sure; where only trees can see the change, young trees on the latest rows do. Features need no scaling, NaN
+    is a missing value, memory is bounded.
 
-    With f the ranker, g the trees, f_s the ranker with the short memory::
+    With f the ranker, g the trees, h the logistic regression, f_s the ranker with the short memory::
 
-        S     = (1 - b) f + b tanh(g / 8)      b by the average precision so far of the blends with b = 0 ... 1
-        score = (1 - p) S + p f_s              p by how much better f_s has ranked the latest positives
+        l(s)  = (a s + c) / 8                  for each part, the log-odds that its score s stands for, by eight
+        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by their average precision so far
+        score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
-    f averages the solutions for four ridges (see `FourierRanker`) by (average precision + AUROC) / 2 so far; half of
-    the directions see one to three features only. The sample holds `sample_size` rows, half per class: all positives
-    while there is room, and negatives by priority sampling (`PrioritySample`), hard ones rather than easy ones,
-    weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are fitted to it after 50 rows
-    and then whenever the rows have grown by 40 %, or by half the sample; they are grown a few at a time while rows go
-    by, and answer when all are there. docs/rare-events.md explains it with pictures.
+    The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
+    the latest 30 positives. f averages the solutions for four ridges (see `FourierRanker`) by (average precision +
+    AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size` rows, half
+    per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones
+    rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
+    fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a
+    few at a time while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
     P^2) and a share of O(P^3)), 100 ways down a tree, and a share of the fits; benchmarks/README.md has figures.
@@ -97,7 +105,7 @@ class RareEventClassifier(AddsRareEvents):
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="f1"
         The score above which `predict` answers with the positive label. "f1" and "gmean" maximise that measure over
         the latest progressive scores. "rate:0.01" flags that share of the stream, an alert budget. "zero" is 0,
-        half-way between the mean scores of the two classes.
+        a row that is as likely to be positive as rows are on the whole.
     pos_label : label or None, default=None
         The positive label, the one of the rare class. None takes the larger of the two sorted labels. If it is the
         smaller one, scikit-learn's own scorers, which assume the larger, read the score reversed.
@@ -121,7 +129,8 @@ class RareEventClassifier(AddsRareEvents):
     The ranker as in W. Gao, R. Jin, S. Zhu, Z.-H. Zhou, "One-Pass AUC Optimization", ICML 2013, and A. Rahimi, B.
     Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007; the sample as in N. Duffield, C. Lund, M.
     Thorup, "Priority sampling for estimation of arbitrary subset sums", JACM 2007; trees as in T. Chen, C. Guestrin,
-    "XGBoost", KDD 2016. Putting them together is of this package.
+    "XGBoost", KDD 2016; the logistic regression by steps as in J. Duchi, E. Hazan, Y. Singer, "Adaptive Subgradient
+    Methods", JMLR 2011. Putting them together is of this package.
     """
 
     takes_missing = True
@@ -173,7 +182,11 @@ class RareEventClassifier(AddsRareEvents):
             first_short_weights=np.zeros(_WARM_UP),
             long=empty_mixture(np.ones(n_long)),
             short=empty_mixture(np.ones(n_short)),
-            blend=empty_mixture(np.array(_PRIOR_OF_BLEND)),
+            blend=empty_mixture(
+                np.concatenate([_OF_TWO, _WITH_LINEAR * _OF_TWO, [_LINEAR_ALONE, _SHORT_ALONE if forgets else 0.0]])
+            ),
+            lines=empty_lines(SHORT + 1),
+            linear=empty_linear_part(n_features),
             gate=empty_gate(),
             trees=SampledForest(
                 empty_sample(half, width),
@@ -184,7 +197,7 @@ class RareEventClassifier(AddsRareEvents):
             recent_negatives=empty_sample(recent, width),
             young=empty_forest(YOUNG_TREES if recent else 0, DEFAULT_TREES.n_leaves),
             spread=np.zeros((3, n_features)),
-            tally=np.zeros(YOUNG_DUE + 1, dtype=np.int64),
+            tally=np.zeros(GAP + 1, dtype=np.int64),
         )
         length = ranker.weights.shape[1]
         self._long, self._short = LongMemory(length), ShortMemory(length if forgets else 0)
@@ -193,7 +206,9 @@ class RareEventClassifier(AddsRareEvents):
         self._matrix = np.zeros((length, length))
         self._parts_out = np.zeros((0, len(_PARTS)))
         by_ridge = np.zeros(n_long), np.zeros(n_short)
-        self._work = RareScratch(empty_ranker_scratch(ranker), np.zeros(width), *by_ridge, np.zeros(len(BETAS)))
+        self._work = RareScratch(
+            empty_ranker_scratch(ranker), np.zeros(width), np.zeros(n_features), *by_ridge, np.zeros(len(BLENDS))
+        )
 
     def _prepare_for(self, rows: Rows) -> None:
         # Not earlier: `fit` may shuffle before, and a pool may hand over another generator.
@@ -276,7 +291,10 @@ class RareEventClassifier(AddsRareEvents):
         self._unbind()
 
     def part_scores(self, X: Any) -> dict[str, Floats]:
-        """What each part says to each row: "ranker" f, "short" f_s, "trees" tanh(g / 8), "blend" S and the "score"."""
+        """What each part says to each row: "ranker" f, "short" f_s, "trees" tanh(g / 8), "linear" h / 8, the "blend" S.
+
+        And the "score": `part_weights_` says how it follows from the others.
+        """
         with self._alone:
             self._check_started()
             rows = self._rows_of(X)

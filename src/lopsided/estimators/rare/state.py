@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.features.fourier_ranker import DRAWN, DUE, FIXED, SPREAD
@@ -32,7 +33,7 @@ def restored_state(
     arrays: dict[str, npt.NDArray[Any]], empty: RareState, long: LongMemory, short: ShortMemory
 ) -> RareState:
     """The state of a file, of the same shapes as the empty one; the memories take theirs."""
-    state = refilled(arrays, "state", empty)
+    state = refilled(_of_today(arrays, empty), "state", empty)
     tally, ranking = state.tally, state.ranker.tally
     in_range("state.tally", tally, 0, 2**62)
     in_range("state.ranker.tally", ranking, 0, 2**62)
@@ -45,6 +46,11 @@ def restored_state(
             "The arrays 'state.ranker.scale' and 'state.gate.levels' of the model file must hold deviations and a "
             "limit > 0. Got others: the file is damaged."
         )
+    if not (state.lines.sums[:, [0, 2]] > 0.0).all() or not (state.linear.gradients >= 0.0).all():
+        raise ModelFileError(
+            "The arrays 'state.lines.sums' and 'state.linear.gradients' of the model file must hold sums of squares. "
+            "Got negative ones: the file is damaged."
+        )
     check_trees("state.trees", state.trees, state.spread.shape[1])
     check_sample("state.recent_positives", state.recent_positives)
     check_sample("state.recent_negatives", state.recent_negatives)
@@ -54,6 +60,20 @@ def restored_state(
             setattr(memory, field, taken(arrays, f"{name}.{field}", like.dtype, like.shape))
     in_range("long.in_single", long.in_single, 0, 2**62)
     return state
+
+
+def _of_today(arrays: dict[str, npt.NDArray[Any]], empty: RareState) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of a file, also of one from before there was a linear part: it begins now, and other scores stay."""
+    wanted = named_arrays(state=empty)
+    added = {name for name in wanted if name.startswith(("state.lines.", "state.linear."))}
+    if not added.isdisjoint(arrays):
+        return arrays
+    filled = arrays | {name: wanted[name] for name in (*added, "state.blend.prior")}
+    for name in ("state.tally", "state.blend.counts", "state.blend.shares"):  # the same, and then more
+        old, like = arrays.get(name), wanted[name]
+        if old is not None and 0 < old.ndim == like.ndim and len(old) < len(like) and old.shape[1:] == like.shape[1:]:
+            filled[name] = np.concatenate([old, np.zeros_like(like[len(old) :])])
+    return filled
 
 
 def check_trees(name: str, trees: SampledForest, n_features: int) -> None:

@@ -25,9 +25,11 @@ from lopsided.core.rare.step import (
     FOCUS,
     KNOWN,
     LOOKED,
+    RANKER,
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
+    SHORT,
     SHORT_SOLVED,
     SPARSE_ROWS,
     SQUARES,
@@ -202,6 +204,8 @@ class TwoMemories(CompiledLearner):
         forget_all(state.long)
         forget_all(state.blend)
         close_case(state.gate)
+        for array in state.lines:
+            array[RANKER] = array[SHORT]
         tally[RESTART_DUE] = 0
         tally[RESTARTS] += 1
         tally[YOUTH] = min(int(tally[YOUTH]), int(1.0 / (1.0 - fade_of(state.ranker.tally))))

@@ -10,7 +10,18 @@ import numpy.typing as npt
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.features.fourier_ranker import CENTRE, CLIP, SPREAD
 from lopsided.core.measures.drift_gate import share_of_short
-from lopsided.core.rare.step import BETAS, LARGEST_SCORE, RESTARTS, SHORT_SOLVED, SQUEEZE
+from lopsided.core.measures.log_odds import EIGHT, LEVEL, SLOPE
+from lopsided.core.rare.step import (
+    BLENDS,
+    LARGEST_SCORE,
+    LINEAR,
+    RANKER,
+    RESTARTS,
+    SHORT,
+    SHORT_SOLVED,
+    SQUEEZE,
+    TREES,
+)
 from lopsided.core.sampling.priority import KEPT
 from lopsided.core.trees.forest import Forest
 from lopsided.core.trees.sampled_forest import SampledForest
@@ -19,6 +30,7 @@ from lopsided.estimators.rare.booster import FIRST_FIT
 from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, TwoMemories
 from lopsided.estimators.state.samples import counts_of
 
+_IN_ORDER = ("ranker", "trees", "linear", "short")  # RANKER, TREES, LINEAR, SHORT
 _LATEST = 200  # positives that are remembered as they came
 
 
@@ -125,15 +137,62 @@ class RareViews(TwoMemories, SampleViews):
 
     @property
     def trees_share_(self) -> float:
-        """b: how much the trees count in the blend."""
+        """How much the trees count in the blend."""
         self._check_started()
-        return float(self._state.blend.shares @ np.array(BETAS))
+        return float(self._state.blend.shares @ np.array(BLENDS)[:, TREES])
+
+    @property
+    def linear_share_(self) -> float:
+        """How much the linear part counts in the blend."""
+        self._check_started()
+        return float(self._state.blend.shares @ np.array(BLENDS)[:, LINEAR])
 
     @property
     def short_share_(self) -> float:
-        """p: how much the short memory counts in the answer; next to nothing while the long one ranks as well."""
+        """How much the short memory counts in the answer; next to nothing while others rank as well."""
         self._check_started()
-        return float(share_of_short(self._state.gate)) if self._plan.forgets else 0.0
+        return float(self._shares()[SHORT])
+
+    @property
+    def shares_of_parts_(self) -> dict[str, float]:
+        """How much each part counts in the answer, as log-odds; they sum to 1."""
+        self._check_started()
+        return dict(zip(_IN_ORDER, self._shares().tolist(), strict=True))
+
+    def _shares(self) -> Floats:
+        """How much each part counts in the answer."""
+        shares = self._state.blend.shares @ np.array(BLENDS)
+        if self._plan.forgets:
+            p = float(share_of_short(self._state.gate))
+            shares *= 1.0 - p
+            shares[SHORT] += p
+        return np.asarray(shares)
+
+    @property
+    def part_weights_(self) -> dict[str, float]:
+        """By what each of `part_scores` is multiplied in the score, and what is added to them, as "constant"."""
+        self._check_started()
+        state = self._state
+        lines = state.lines.lines.copy()
+        if not state.tally[SHORT_SOLVED]:
+            lines[SHORT] = lines[RANKER]
+        weights = self._shares()[:, None] * lines / EIGHT
+        by_part = dict(zip(_IN_ORDER, weights[:, SLOPE].tolist(), strict=True))
+        return by_part | {"constant": float(weights[:, LEVEL].sum())}
+
+    @property
+    def linear_weights_(self) -> Floats:
+        """The weights of the linear part: one for each feature by `linear_scale_`, and its constant last (a copy)."""
+        self._check_started()
+        return self._state.linear.weights.copy()
+
+    @property
+    def linear_scale_(self) -> Floats:
+        """The mean and the deviation by which the linear part standardises each feature, (2, n_features)."""
+        self._check_started()
+        known, mean, squares = self._state.linear.scale
+        deviations = np.sqrt(squares / np.maximum(known, 1.0))
+        return np.stack([mean, np.where(deviations > 0.0, deviations, 1.0)])
 
     @property
     def ridge_shares_(self) -> Floats:
@@ -212,6 +271,7 @@ class RareViews(TwoMemories, SampleViews):
         of_short = short[n_long:] if self._state.tally[SHORT_SOLVED] else ()
         return super().anatomy_ | {
             "trees_share": self.trees_share_,
+            "linear_share": self.linear_share_,
             "short_share": self.short_share_,
             "restarts": self.n_restarts_,
             "ridges": shares,

@@ -1,0 +1,150 @@
+"""The parts of RareEventClassifier on one scale, the linear part, bursts of positives, and files from before that."""
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lopsided as lp
+from lopsided.core.measures.drift_gate import EVIDENCE, compare, empty_gate
+from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fit_line, worth
+from lopsided.core.rare.linear_part import KNOWN, MEAN, SQUARES, add_linear, empty_linear_part, learn_linear
+from lopsided.datasets import xor
+from rare.streams import turning, weights_for, with_gaps
+
+BEFORE = Path(__file__).parent / "before_the_linear_part.zip"
+
+
+def fitted_line(scores, y, weights=None):
+    lines = empty_lines(2)
+    rate = (y > 0).mean()
+    for score, label, weight in zip(scores, y, np.ones(y.size) if weights is None else weights, strict=True):
+        fit_line(lines, 1, score, label, weight, np.log(rate / (1 - rate)), rate)
+    return lines
+
+
+def test_a_line_goes_from_its_start_to_the_log_odds_that_scores_stand_for_and_others_stay():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(40_000) < 0.05, 1.0, -1.0)
+    for apart in (1.0, 2.0):
+        # Scores z / 2 with normal z: log-odds are apart * z - apart^2 / 2, a line with the slope 2 * apart.
+        lines = fitted_line((rng.standard_normal(y.size) + apart * (y > 0)) / 2.0, y)
+        assert 2.0 * apart - 1.0 < lines.lines[1, SLOPE] < 2.0 * apart + 2.0  # it is held to 8
+        assert worth(lines, 1, 1.0) == pytest.approx((2.0 * apart - apart**2 / 2) / 8.0, abs=0.15)  # 1 at the start
+        assert lines.lines[0].tolist() == [8.0, 0.0] and worth(lines, 0, 0.3) == pytest.approx(0.3)
+
+
+def test_a_part_that_ranks_the_wrong_way_says_nothing_rather_than_the_opposite():
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(5_000) < 0.1, 1.0, -1.0)
+    lines = fitted_line(rng.standard_normal(y.size) - 1.0 * (y > 0), y)
+    assert 0.0 <= lines.lines[1, SLOPE] < 0.5  # of 8
+
+
+def test_weights_beyond_all_numbers_leave_lines_as_they_are():
+    lines = empty_lines(1)
+    fit_line(lines, 0, 0.5, 1.0, 1e308, -2.0, 0.1)
+    fit_line(lines, 0, 0.5, -1.0, 1e308, -2.0, 0.1)
+    assert np.isfinite(lines.lines).all() and np.isfinite(lines.sums).all()
+
+
+def test_lines_add_up():
+    rng = np.random.default_rng(2)
+    y = np.where(rng.random(4_000) < 0.1, 1.0, -1.0)
+    scores = 0.2 * rng.standard_normal(y.size) + 0.4 * (y > 0)
+    halves = [fitted_line(scores[part], y[part]) for part in (slice(0, 2_000), slice(2_000, None))]
+    both, turned = fitted_line(scores[:2_000], y[:2_000]), fitted_line(scores[2_000:], y[2_000:])
+    add_lines(both, halves[1])
+    add_lines(turned, halves[0])
+    np.testing.assert_allclose(both.lines, turned.lines, rtol=1e-9, atol=1e-12)
+    slopes = [half.lines[1, SLOPE] for half in halves]
+    assert min(slopes) - 0.5 < both.lines[1, SLOPE] < max(slopes) + 0.5
+    alone = fitted_line(scores, y)
+    before = [array.copy() for array in alone]
+    add_lines(alone, empty_lines(2))
+    for array, was in zip(alone, before, strict=True):
+        np.testing.assert_allclose(array, was, rtol=1e-9, atol=1e-12)
+
+
+def learned(X, y, weights=None):
+    part, row = empty_linear_part(X.shape[1]), np.zeros(X.shape[1])
+    for x, label, weight in zip(X, y, np.ones(y.size) if weights is None else weights, strict=True):
+        learn_linear(part, np.ascontiguousarray(x), row, float(label), weight, -1.0)
+    return part
+
+
+def test_the_scale_of_the_linear_part_is_that_of_what_is_known_and_adds_up():
+    X, y = turning(900)
+    X = with_gaps(X)
+    X[:, 3] = np.nan
+    whole, first, other = learned(X, y), learned(X[:400], y[:400]), learned(X[400:], y[400:])
+    add_linear(first, other)
+    for part in (whole, first):
+        np.testing.assert_allclose(part.scale[KNOWN], (~np.isnan(X)).sum(axis=0))
+        np.testing.assert_allclose(part.scale[MEAN, :3], np.nanmean(X[:, :3], axis=0), rtol=1e-9)
+        np.testing.assert_allclose((part.scale[SQUARES, :3] / part.scale[KNOWN, :3]), np.nanvar(X[:, :3], axis=0))
+    assert whole.weights[3] == first.weights[3] == 0.0
+    assert whole.weights[0] > 0.1 and first.weights[0] > 0.1 and whole.weights[1] < -0.1 and first.weights[1] < -0.1
+
+
+def test_enormous_values_and_weights_leave_the_linear_part_finite():
+    X, y = turning(60)
+    X[::7, 0] = 1e300
+    X[::5, 1] = -1e200
+    part = learned(X, y, np.where(np.arange(60) % 11, 1.0, 1e200))
+    assert all(np.isfinite(array).all() for array in part)
+
+
+def test_the_score_is_the_parts_by_their_weights():
+    X, y = turning(1_500, turn=1_000)
+    X = with_gaps(X, 0.05)
+    for forget in ("auto", "never"):
+        learner = lp.RareEventClassifier(200, 8, forget, random_state=1)
+        for stop in (60, 900, 1_500):
+            learner.partial_fit(
+                X[stop - 60 : stop], y[stop - 60 : stop], classes=[-1, 1], sample_weight=weights_for(60)
+            )
+            parts, weights = learner.part_scores(X[:40]), learner.part_weights_
+            total = weights["constant"] + sum(
+                weights[name] * parts[name] for name in ("ranker", "short", "trees", "linear")
+            )
+            np.testing.assert_allclose(total, parts["score"], rtol=1e-9, atol=1e-12)
+            np.testing.assert_array_equal(parts["score"], learner.raw_scores(X[:40]))
+    assert 0.0 < learner.linear_share_ < 1.0 and learner.short_share_ == 0.0
+
+
+def test_evidence_of_drift_counts_as_much_as_it_is_said_to():
+    gates = [empty_gate(), empty_gate()]
+    for gate, evidence in zip(gates, (1.0, 0.1), strict=True):
+        for _ in range(40):
+            compare(gate, -1.0, 0.0, 0.0, 0.0, 9.0, 1.0)
+        compare(gate, 1.0, -1.0, -1.0, 1.0, 9.0, evidence)  # the short memory ranks it first, the long one last
+    full, little = (gate.levels[EVIDENCE] for gate in gates)
+    assert full > 0.9 and little == pytest.approx(0.1 * full)
+
+
+def test_a_storm_does_not_make_the_learner_begin_anew():
+    # Positives on one side, and for 150 rows mostly positives that lie elsewhere: many of them, but one event.
+    X, y = turning(1_700, rare=0.05)
+    storm = slice(1_300, 1_450)
+    rng = np.random.default_rng(7)
+    y[storm] = np.where(rng.random(150) < 0.7, 1, -1)
+    X[storm] = rng.standard_normal((150, 4)) * 0.5
+    X[storm, 0] -= 1.5 * (y[storm] > 0)
+    learner = lp.RareEventClassifier(200, 8, random_state=1).fit(X, y)
+    assert learner.n_restarts_ == 0
+
+
+def test_a_model_from_before_the_linear_part_answers_as_it_did_and_goes_on(tmp_path):
+    with zipfile.ZipFile(BEFORE) as files:
+        model = lp.load(files.extract("before_the_linear_part.lopsided", tmp_path))
+    stream = xor(700, rare=0.1, random_state=3)
+    expected = [-0.7298598598197356, -0.3880105070581814, 1.2127717431232756, -0.6847362888774408]
+    np.testing.assert_allclose(model.raw_scores(stream.X[600:604]), expected, rtol=1e-9)
+    assert model.predict(stream.X[600:]).sum() == 14
+    assert model.linear_share_ == 0.0 and model._state.lines.lines[:, LEVEL].tolist() == [0.0] * 4
+    scores = model.progressive_scores(stream.X[600:], stream.y[600:])
+    assert lp.metrics.auroc(stream.y[600:], scores) > 0.85 and model.linear_share_ > 0.0
+    model.save(tmp_path / "again.lopsided")
+    np.testing.assert_array_equal(lp.load(tmp_path / "again.lopsided").raw_scores(stream.X), model.raw_scores(stream.X))
