@@ -58,6 +58,7 @@ def test_a_key_that_is_not_learned_from_is_not_called_missing(lopsided, tmp_path
     assert lopsided("learn", "a.csv", "--label", "fraud", "--learner", "koil", "-o", "m").returncode == 0
     said = lopsided("explain", "m", "a.csv", "--row", "3").stdout
     assert "to row " in said and "amount=" in said
+    assert lopsided("explain", "m", "a.csv", "--id", "001014", "--id-column", "card_id").stdout == said
     assert "card_id" not in said
 
 

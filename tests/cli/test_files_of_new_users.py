@@ -65,6 +65,8 @@ def test_a_first_row_of_data_and_a_wrong_encoding(lopsided, refused, tmp_path):
     done = lopsided(*call, "--encoding", "latin-1")
     note = "note: the first row of a.csv looks like data and not like a header: '0.25' is a number; see --no-header"
     assert note in done.stderr.splitlines()
+    done = lopsided(*call, "--encoding", "latin-1", "--label", "svindel", "--force")
+    assert done.returncode == 2 and note in done.stderr.splitlines()  # why there is no such column
     done = lopsided(*call, "--encoding", "latin-1", "--no-header", "--force")
     assert "looks like" not in done.stderr and "rows   60" in done.stdout
     done = lopsided("score", "m", "a.csv", "--encoding", "latin-1", "--no-header")

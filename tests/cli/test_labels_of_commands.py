@@ -56,6 +56,20 @@ def test_a_positive_label_that_does_not_occur_is_held_against_those_that_do(lops
     assert f"{note}; see --positive" in done.stderr
 
 
+def test_nothing_is_learned_about_a_positive_label_that_never_comes(lopsided, tmp_path):
+    labels = cycle("bad", "ok", 1500)
+    table(labels, tmp_path / "d.csv")
+    call = ("learn", "d.csv", "--positive", "bda", "--learner", "opauc", "--output", "m")
+    done = lopsided(*call)
+    assert done.returncode == 2 and not (tmp_path / "m").exists()
+    rule = "must occur among its labels, which begin with 'ok' in 900 rows, 'bad' in 100 rows"
+    assert f"error: The positive label of d.csv {rule}, got 'bda'" in done.stderr
+    table([*labels, "bda"], tmp_path / "d.csv")  # a class so rare that the first rows have none of it
+    assert "rows   1,501, 1 positive" in lopsided(*call).stdout
+    table(["0"] * 1500, tmp_path / "d.csv")  # a day without any fraud
+    assert lopsided(*call[:2], "--positive", 1, *call[4:], "--force").returncode == 0
+
+
 def with_blanks(labels):
     return ["" if t % 7 == 5 else label for t, label in enumerate(labels)]
 

@@ -255,6 +255,7 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
             status.n_rows or training.n_heard or (has_ended and (training.n_waiting or feed.bad.count or is_told))
         )
         if has_ended:
+            _refuse_a_label_that_never_came(training)
             training.finish()
         if training.alerting is not None:
             training.alerting.note_late_rows(feed)
@@ -273,6 +274,19 @@ def _learned(training: Training, checkpoint: int, *, goes_on: bool) -> tuple[dic
         "resumed": goes_on,
     }
     return summary, interrupts.exit_code
+
+
+def _refuse_a_label_that_never_came(training: Training) -> None:
+    """Several labels and none of them positive is a name spelled wrongly, unless the stream may still bring it."""
+    from lopsided.streams import StreamError
+
+    feed = training.feed
+    assert feed.labels is not None
+    if feed.labels.others_seen is not None and not training.positives and not feed.stream.sources.follow:
+        rule = f"must occur among its labels, which begin with {feed.labels.others_seen}"
+        raise StreamError(
+            feed.name, None, "the positive label", rule, repr(str(feed.labels.positive)), argument="positive"
+        )
 
 
 def _say_what_is_kept(training: Training, n_rows: int, is_saved: bool, *, interrupted: bool) -> None:

@@ -118,9 +118,10 @@ class Feed:
     def read_ids(self, column: str) -> None:
         """Have identifiers of this column read too, although no label is; before the first portion."""
         assert self.schema is not None
-        is_learned_from = column in (known.name for known in self.schema.columns)
+        encoder = self.encoder or TableEncoder(self.schema)
+        is_read_anyway = column in (known.name for known in encoder.expected())  # a key without a history is not
         self.with_ids = True
-        self.schema = replace(self.schema, id=None if is_learned_from else column)
+        self.schema = replace(self.schema, id=None if is_read_anyway else column)
 
     def labels_of(self, signs: Any) -> Any:
         """Labels by their names."""

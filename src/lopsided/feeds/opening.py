@@ -152,6 +152,8 @@ def open_feed(
                 )
         except NothingNewError as nothing:
             stream = ReadBefore(sources, nothing.finished)
+    doubt = getattr(stream, "header_note", None)
+    header_note = doubt and f"the first row of {stream.name} looks like data and not like a header: {doubt}"
     try:
         if is_sparse and labels is not None:
             rule = "must be a table with an identifier, if its labels stand elsewhere"
@@ -167,13 +169,15 @@ def open_feed(
                 feed = _new_table(stream, bad, label, positive, blank, columns, tell)
             else:
                 feed = _table_without_labels(stream, bad, label, labels, columns, tell)
-    except BaseException:
+    except BaseException as error:
         stream.__exit__()
+        if header_note and isinstance(error, StreamError):  # it may be why a column is not found
+            tell(f"note: {header_note}", "header")
         raise
     feed.earlier, feed.from_start = earlier, from_start
     feed.watch()
-    if doubt := getattr(stream, "header_note", None):
-        feed.note(f"the first row of {stream.name} looks like data and not like a header: {doubt}", argument="header")
+    if header_note:
+        feed.note(header_note, argument="header")
     if feed.labels is not None and feed.labels.note is not None:
         feed.note(feed.labels.note, argument="positive")
     _say_where_it_goes_on(feed)

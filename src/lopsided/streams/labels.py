@@ -63,7 +63,8 @@ class Spellings:
 
     `negative` None means that every other label is the other class. `blank` says what a label that is empty means:
     "unknown" (NaN for a sign), "negative", or "error". Spellings are remembered, up to a limit, since a stream repeats
-    its labels. `note` is what a user should know of how they were found.
+    its labels. `note` is what a user should know of how they were found; `others_seen` are the labels of the first rows
+    if there are several and the positive one is not among them.
 
     >>> spellings = Spellings(positive=1, negative=-1)
     >>> [spellings.sign(text) for text in ("1", "+1", "1.0", "-1", "2", "")]
@@ -73,6 +74,7 @@ class Spellings:
     """
 
     note: str | None = None
+    others_seen: str | None = None
 
     def __init__(self, positive: Any, negative: Any, blank: str = "unknown") -> None:
         self.positive, self.negative, self.blank = positive, negative, blank
@@ -224,4 +226,5 @@ def _around(positive: str, counts: Counter[Any], source: str, complete: bool, bl
     found = Spellings(value, others[0] if len(others) == 1 else None, blank)
     if present is None and counts:
         found.note = f"the positive label {positive!r} is not among those of the first rows: {_shown(counts)}"
+        found.others_seen = _shown(counts) if len(counts) > 1 else None
     return found
