@@ -224,13 +224,13 @@ class KeyedLearner(SpeaksForItsLearner):
     def _learn_block(self, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:
         features, codes = parted(rows, self._key_place)
         if self.scaler is not None:
-            features = self.scaler_._scale(features, learn=True)
+            features = self.scaler_._scale(features, signs)
         self._room.learn(codes, features, signs, weights, scores)
 
     def _score(self, rows: Rows) -> Floats:
         features, codes = parted(rows, self._key_place)
         if self.scaler is not None:
-            features = self.scaler_._scale(features, learn=False)
+            features = self.scaler_._scale(features, None)
         return self._room.score(codes, features)
 
     def _score_every_row(self) -> None:
