@@ -10,6 +10,7 @@ from pathlib import Path
 from lopsided.evaluate import RunLog, compare_across_sets
 from lopsided.report import page
 from lopsided.report.contents import Grid
+from lopsided.reproduce import costs
 from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins
 from lopsided.reproduce.counting import count
 from lopsided.reproduce.published import source_of
@@ -86,6 +87,7 @@ def summary(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapp
         "counts": {verdict.value: number for verdict, number in counts(results).items()},
         "wins": wins_of_reference,
         "cells": [result.as_json() for result in results],
+        "vectors": [one.as_json() for one in costs.vectors(table, log)],
         "missing": dict(missing),
     }
 
@@ -97,6 +99,7 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
         lines += [verdict_sentence(table, results), "", LEGEND, ""]
         for grid in result_grids(table, results):
             lines += [*as_markdown(grid), ""]
+        lines += _cost_lines(table, log)
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
         lines += [*as_markdown(curve_grid(table, log)), ""]
@@ -107,6 +110,17 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
     lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
+
+
+def _cost_lines(table: Table, log: RunLog) -> list[str]:
+    """Support vectors and times, where any were printed."""
+    lines: list[str] = []
+    if found := costs.vectors(table, log):
+        lines += [costs.vectors_sentence(found), "", *as_markdown(costs.vectors_grid(found)), ""]
+    if (times := costs.seconds_grid(table, log)) is not None:
+        lines += ["Times, as ratios, because machines and languages differ: published → here.", ""]
+        lines += [*as_markdown(times), ""]
+    return lines
 
 
 def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:
