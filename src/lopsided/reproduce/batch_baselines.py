@@ -94,7 +94,7 @@ class KernelPegasos:
             sums = self._sums(X[rows], X[support], signs[support])
             within = rbf_kernel(X[rows], gamma=self.gamma)
             for place, row in enumerate(rows.tolist()):
-                if signs[row] * sums[place] < self.alpha * row:  # f_{t-1} with t = row + 1
+                if not row or signs[row] * sums[place] < self.alpha * row:  # f_{t-1} with t = row + 1, f_0 = 0
                     support.append(row)
                     sums[place + 1 :] += signs[row] * within[place, place + 1 :]
         self._support, self._signs, self._scale = X[support], signs[support], 1.0 / (self.alpha * len(y))
@@ -114,6 +114,5 @@ class KernelPegasos:
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Scores."""
-        return self._scale * np.concatenate(
-            [self._sums(X[start : start + _BLOCK], self._support, self._signs) for start in range(0, X.shape[0], _BLOCK)]
-        )
+        blocks = [X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK)]
+        return self._scale * np.concatenate([self._sums(rows, self._support, self._signs) for rows in blocks])
