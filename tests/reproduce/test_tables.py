@@ -9,8 +9,8 @@ import pytest
 from lopsided.datasets import Dataset, four_clusters
 from lopsided.evaluate import RunLog
 from lopsided.kernels import Gaussian
-from lopsided.reproduce import running
-from lopsided.reproduce.batch_baselines import PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
+from lopsided.reproduce import costs, running
+from lopsided.reproduce.batch_baselines import KernelPegasos, PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
 from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins
 from lopsided.reproduce.index import write_index
 from lopsided.reproduce.pages import markdown, written
@@ -206,7 +206,7 @@ def test_pages_count_what_was_run_and_what_was_not(monkeypatch, tmp_path):
 # ---- baselines ----
 
 
-@pytest.mark.parametrize("make", [PairwiseSVM, uni_log, ls_svm, libsvm, Pegasos])
+@pytest.mark.parametrize("make", [PairwiseSVM, uni_log, ls_svm, libsvm, Pegasos, KernelPegasos])
 def test_batch_baselines_rank_what_a_line_can_rank(make):
     rng = np.random.default_rng(0)
     y = (rng.random(300) < 0.3).astype(np.int64)
@@ -214,3 +214,35 @@ def test_batch_baselines_rank_what_a_line_can_rank(make):
     scores = make(random_state=0).fit(X, y).decision_function(X)
     assert scores[y == 1].mean() > scores[y == 0].mean()
     assert isinstance(Dataset("d", X, y, [], "", "").ratio, float)
+
+
+def test_pegasos_in_the_kernel_is_what_its_paper_says():
+    rng = np.random.default_rng(0)
+    X, y, alpha = rng.standard_normal((1100, 4)), rng.integers(0, 2, 1100), 1e-3
+    counts = np.zeros(1100)
+    signs = 2.0 * y - 1.0
+    kernel = np.exp(-0.5 * np.sum((X[:, None] - X[None]) ** 2, axis=2))
+    for t in range(1, 1101):
+        before = (counts * signs) @ kernel[:, t - 1] / (alpha * (t - 1)) if t > 1 else 0.0
+        counts[t - 1] += signs[t - 1] * before < 1.0
+    model = KernelPegasos(gamma=0.5, alpha=alpha).fit(X, y)
+    assert model.n_support_ == counts.sum() < 1100
+    np.testing.assert_allclose(
+        model.decision_function(X), (counts * signs) @ kernel / (alpha * 1100), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_vectors_are_compared_one_by_one_and_seconds_as_ratios():
+    table, log = table_named("spa-5"), RunLog()
+    figures = {"U": (7000.0, 6.0), "BOMKC(SPA)": (500.0, 2.0)}
+    for method, (vectors, seconds) in figures.items():
+        what = {"table": "spa-5", "set": "german", "method": method, "run": 1, "parameters": {}}
+        log.add([what | {"measures": {"error": 30.0, "vectors": vectors}, "seconds": seconds}])
+    found = {(one.cell.data, one.cell.method): one for one in costs.vectors(table, log)}
+    assert found["german", "U"].is_near and not found["german", "BOMKC(SPA)"].is_near  # 6,904 are published
+    assert np.isnan(found["german", "DD"].here) and "42 printed numbers 2 were run" in costs.vectors_sentence(
+        [*found.values()]
+    )
+    grid = costs.seconds_grid(table, log)
+    assert grid.headings == ["time, times that of BOMKC(SPA)", "german"]
+    assert dict(grid.rows)["U"].endswith("→ 3") and dict(grid.rows)["BOMKC(SPA)"] == "1 → 1"

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 _MOST_PAIRS = 20_000
+_BLOCK = 512  # rows whose kernel values are computed together
 
 
 class PairwiseSVM:
@@ -70,3 +72,47 @@ class Pegasos:
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Scores."""
         return np.asarray(self._model.decision_function(X), dtype=np.float64)
+
+
+class KernelPegasos:
+    """Pegasos in the kernel itself: one pass, an example within the margin becomes a support vector for good.
+
+    f_t = 1/(alpha t) sum of y_i k(x_i, .) over the examples that had y_i f_{i-1}(x_i) < 1. Nothing bounds it.
+    """
+
+    def __init__(self, gamma: float = 1.0, alpha: float = 1e-4, random_state: int | None = None) -> None:
+        self.gamma = gamma
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: npt.NDArray[np.int64]) -> Self:
+        """One pass in the order given; kernel values come a block of rows at a time, the steps one by one."""
+        signs = np.where(y == 1, 1.0, -1.0)
+        support: list[int] = []
+        for start in range(0, len(y), _BLOCK):
+            rows = np.arange(start, min(start + _BLOCK, len(y)))
+            sums = self._sums(X[rows], X[support], signs[support])
+            within = rbf_kernel(X[rows], gamma=self.gamma)
+            for place, row in enumerate(rows.tolist()):
+                if not row or signs[row] * sums[place] < self.alpha * row:  # f_{t-1} with t = row + 1, f_0 = 0
+                    support.append(row)
+                    sums[place + 1 :] += signs[row] * within[place, place + 1 :]
+        self._support, self._signs, self._scale = X[support], signs[support], 1.0 / (self.alpha * len(y))
+        return self
+
+    def _sums(self, X: Any, support: Any, signs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        sums = np.zeros(X.shape[0])
+        for start in range(0, signs.size, 8 * _BLOCK):
+            part = slice(start, start + 8 * _BLOCK)
+            sums += rbf_kernel(X, support[part], gamma=self.gamma) @ signs[part]
+        return sums
+
+    @property
+    def n_support_(self) -> int:
+        """Support vectors."""
+        return int(self._signs.size)
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """Scores."""
+        blocks = [X[start : start + _BLOCK] for start in range(0, X.shape[0], _BLOCK)]
+        return self._scale * np.concatenate([self._sums(rows, self._support, self._signs) for rows in blocks])

@@ -101,6 +101,21 @@ def read_outcomes(table: Table, summary: Mapping[str, Any]) -> list[Outcome]:
     return found
 
 
+def with_earlier(table: Table, results: Sequence[Outcome], summary: Mapping[str, Any]) -> list[Outcome]:
+    """These outcomes; what was not run now is as an earlier JSON file has it, whose log is no longer there."""
+    earlier = {_place(outcome): outcome for outcome in read_outcomes(table, summary)}
+    found = []
+    for result in results:
+        known = earlier.get(_place(result), result)
+        here, ours = (now if now.runs else then for now, then in ((result.here, known.here), (result.ours, known.ours)))
+        found.append(judged(table, result.cell, here, ours))
+    return found
+
+
+def _place(outcome: Outcome) -> tuple[str, str, str]:
+    return outcome.cell.data, outcome.cell.method, outcome.cell.measure
+
+
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
 

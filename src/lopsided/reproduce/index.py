@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lopsided.reproduce.comparison import Outcome, Verdict, read_outcomes
+from lopsided.reproduce.costs import Vectors, vector_cells, vectors_sentence
 from lopsided.reproduce.counting import Count, count
 from lopsided.reproduce.registry import tables
 from lopsided.reproduce.table import Table
@@ -52,7 +54,7 @@ def totals(made: list[Made]) -> tuple[Count, Count]:
 def write_index(folder: Path) -> str:
     """Count what the JSON files of a folder say; written into its README.md, between the marks if it has them."""
     made = read_folder(folder)
-    text = "\n".join([headline(*totals(made)), "", *_lines(made), "", *_worst(made)])
+    text = "\n".join([headline(*totals(made)), "", vectors_line(made), "", *_lines(made), "", *_worst(made)])
     page = folder / "README.md"
     content = page.read_text(encoding="utf-8") if page.exists() else f"# Tables made again\n\n{MARKS[0]}\n{MARKS[1]}\n"
     if MARKS[0] not in content or MARKS[1] not in content:
@@ -74,6 +76,17 @@ def headline(own: Count, others: Count) -> str:
         f"{others.either}. {both.not_run} figures were not run as published; for {both.ours_alone} of them a variant "
         "of ours was run, which is shown on the pages and not counted."
     )
+
+
+def vectors_line(made: list[Made]) -> str:
+    """How many printed numbers of support vectors agree, over all tables."""
+    found = []
+    for one in made:
+        cells = {(cell.data, cell.method): cell for cell in vector_cells(one.table)}
+        for row in one.summary.get("vectors", []):
+            here = math.nan if row["here"] is None else row["here"]
+            found.append(Vectors(cells[row["data"], row["method"]], here))
+    return vectors_sentence(found)
 
 
 def _lines(made: list[Made]) -> list[str]:

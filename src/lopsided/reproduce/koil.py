@@ -84,6 +84,7 @@ def _oilk(set_name: str) -> Mapping[str, Method]:
         "OAM_seq": Method(built(OAM, variant="seq", budget=100), grid(C=_POWERS)),
         "OAM_gra": Method(built(OAM, variant="gra", budget=100), grid(C=_POWERS)),
         "NORMA": Method(NORMA, grid(gamma=gammas, regularization=_POWERS[:11:2], learning_rate=[0.01, 0.1])),
+        "NORMA" + LITERAL: Method(built(NORMA, budget=200)),
         "OILK_FIFO": Method(built(OILK, policy="fifo", budget=200), settings),
         "OILK_RS": Method(built(OILK, policy="reservoir", budget=200), settings),
     }

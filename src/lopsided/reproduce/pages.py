@@ -10,7 +10,8 @@ from pathlib import Path
 from lopsided.evaluate import RunLog, compare_across_sets
 from lopsided.report import page
 from lopsided.report.contents import Grid
-from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins
+from lopsided.reproduce import costs
+from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins, with_earlier
 from lopsided.reproduce.counting import count
 from lopsided.reproduce.published import source_of
 from lopsided.reproduce.table import Table
@@ -36,15 +37,28 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     NAME is that of the log, so that a quick look does not replace what took hours.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    results = outcomes(table, log)
     name = table.name if log.path is None else log.path.name.removesuffix(".jsonl")
     paths = [folder / f"{name}.{kind}" for kind in ("md", "json", "html")]
+    results, missing = outcomes(table, log), dict(missing)
+    if results and paths[1].exists():
+        results = with_earlier(table, results, json.loads(paths[1].read_text(encoding="utf-8")))
+        missing |= _only_earlier(table, log, results)
     paths[0].write_text(markdown(table, log, results, missing, command), encoding="utf-8")
     paths[1].write_text(json.dumps(summary(table, log, results, missing), indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{name}.png"
     drawing = _drawn(table, log, results, picture)
     paths[2].write_text(_html(table, log, results, missing, command, drawing), encoding="utf-8")
     return paths + ([picture] if drawing else [])
+
+
+def _only_earlier(table: Table, log: RunLog, results: Sequence[Outcome]) -> dict[str, str]:
+    """Sets whose figures the log does not hold, and what that means."""
+    known = _sets_run(table, log)
+    older = dict.fromkeys(
+        one.cell.data for one in results if (one.here.runs or one.ours.runs) and one.cell.data not in known
+    )
+    why = "figures of earlier runs, whose log is not kept: they have no part in paired tests and ranks"
+    return dict.fromkeys(older, why)
 
 
 def command_for(table: Table, log: RunLog, *options: str) -> str:
@@ -86,6 +100,7 @@ def summary(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapp
         "counts": {verdict.value: number for verdict, number in counts(results).items()},
         "wins": wins_of_reference,
         "cells": [result.as_json() for result in results],
+        "vectors": [one.as_json() for one in costs.vectors(table, log)],
         "missing": dict(missing),
     }
 
@@ -97,6 +112,7 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
         lines += [verdict_sentence(table, results), "", LEGEND, ""]
         for grid in result_grids(table, results):
             lines += [*as_markdown(grid), ""]
+        lines += _cost_lines(table, log)
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
         lines += [*as_markdown(curve_grid(table, log)), ""]
@@ -107,6 +123,17 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
     lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
+
+
+def _cost_lines(table: Table, log: RunLog) -> list[str]:
+    """Support vectors and times, where any were printed."""
+    lines: list[str] = []
+    if found := costs.vectors(table, log):
+        lines += [costs.vectors_sentence(found), "", *as_markdown(costs.vectors_grid(found)), ""]
+    if (times := costs.seconds_grid(table, log)) is not None:
+        lines += ["Times, as ratios, because machines and languages differ: published → here.", ""]
+        lines += [*as_markdown(times), ""]
+    return lines
 
 
 def verdict_sentence(table: Table, results: Sequence[Outcome]) -> str:

@@ -1,0 +1,113 @@
+"""What the published models cost, beside what they cost here: support vectors as they are, seconds as ratios.
+
+Numbers of vectors depend on the algorithm alone and are compared one by one. Seconds depend on the machine and the
+language, so that only ratios between methods of one table can be compared: how many times as long as the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lopsided.evaluate import RunLog
+from lopsided.report.contents import Grid
+from lopsided.reproduce.comparison import method_for
+from lopsided.reproduce.published import Cell, published_cells
+from lopsided.reproduce.table import LITERAL, Table
+
+NEAR = 0.1  # of the published number of vectors
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """How many support vectors a method had in print, and here; nan if it was not run as published."""
+
+    cell: Cell
+    here: float
+
+    @property
+    def is_near(self) -> bool:
+        """Within a tenth of what was printed, or one printed deviation."""
+        away = abs(self.here - self.cell.value)
+        return away <= NEAR * self.cell.value or away <= self.cell.deviation
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        here = None if math.isnan(self.here) else self.here
+        return {"data": self.cell.data, "method": self.cell.method, "published": self.cell.value, "here": here}
+
+
+def vectors(table: Table, log: RunLog) -> list[Vectors]:
+    """Every published number of support vectors, in the order of print."""
+    found = []
+    for cell in vector_cells(table):
+        counts = [entry["measures"].get("vectors", math.nan) for entry in _entries(table, log, cell)]
+        found.append(Vectors(cell, float(np.mean(counts)) if counts else math.nan))
+    return found
+
+
+def vector_cells(table: Table) -> list[Cell]:
+    """The numbers of support vectors that a table prints."""
+    return [cell for cell in published_cells(table.name) if cell.measure == "vectors"]
+
+
+def vectors_sentence(found: list[Vectors]) -> str:
+    """How many numbers of vectors agree."""
+    run = [one for one in found if not math.isnan(one.here)]
+    near = sum(one.is_near for one in run)
+    return (
+        f"**Support vectors:** of {len(found)} printed numbers {len(run)} were run as published, and {near} of these "
+        "are within a tenth, or one published deviation, to either side."
+    )
+
+
+def vectors_grid(found: list[Vectors]) -> Grid:
+    """Methods by sets, published → here."""
+    sets = list(dict.fromkeys(one.cell.data for one in found if not math.isnan(one.here)))
+    by_place = {(one.cell.method, one.cell.data): one for one in found}
+    rows = []
+    for method in dict.fromkeys(one.cell.method for one in found):
+        cells = [_vectors_cell(by_place.get((method, name))) for name in sets]
+        if any(cell != "-" for cell in cells):
+            rows.append([method, *cells])
+    return Grid(["vectors", *sets], rows)
+
+
+def _vectors_cell(one: Vectors | None) -> str:
+    if one is None or math.isnan(one.here):
+        return "-"
+    return f"{one.cell.value:,.0f} → {one.here:,.0f}{' ✓' if one.is_near else ''}"
+
+
+def seconds_grid(table: Table, log: RunLog) -> Grid | None:
+    """How many times as long as the reference each method takes, published → here; None where no time was printed."""
+    printed = {(c.method, c.data): c for c in published_cells(table.name) if c.measure == "seconds"}
+    here = {place: _seconds(table, log, cell) for place, cell in printed.items()}
+    sets = [name for name in table.sets if here.get((table.reference, name), math.nan) > 0.0]
+    if not sets:
+        return None
+    rows = []
+    for method in dict.fromkeys(method for method, _ in printed):
+        cells = []
+        for name in sets:
+            place, base = (method, name), (table.reference, name)
+            known = place in printed and here[place] > 0.0
+            ratios = (printed[place].value / printed[base].value, here[place] / here[base]) if known else None
+            cells.append("-" if ratios is None else f"{ratios[0]:.3g} → {ratios[1]:.3g}")
+        if any(cell != "-" for cell in cells):
+            rows.append([method, *cells])
+    return Grid([f"time, times that of {table.reference}", *sets], rows)
+
+
+def _seconds(table: Table, log: RunLog, cell: Cell) -> float:
+    times = [entry["seconds"] for entry in _entries(table, log, cell)]
+    return float(np.mean(times)) if times else math.nan
+
+
+def _entries(table: Table, log: RunLog, cell: Cell) -> list[dict[str, Any]]:
+    """The runs of the published algorithm."""
+    name = method_for(table, cell)
+    return log.of(table.name, cell.data, name if table.difference_of(cell.method) is None else name + LITERAL)
