@@ -118,3 +118,12 @@ def test_a_configuration_can_say_that_there_is_no_header(lopsided, tmp_path):
     (tmp_path / "a.csv").write_text("".join(f"{n}.25,{n % 2}\n" for n in range(40)))
     (tmp_path / "lopsided.toml").write_text("no-header = true\n")
     assert lopsided("evaluate", "a.csv", "--learner", "opauc").returncode == 0
+
+
+@pytest.mark.filterwarnings("always")  # as where the registry of those said before is lost
+def test_what_compare_guesses_is_said_once(lopsided, tmp_path):
+    rows = "".join(f"0{1 + n // 20}/01/2024,{n % 7},{int(n % 5 == 0)}\n" for n in range(100))
+    (tmp_path / "a.csv").write_text("when,amount,fraud\n" + rows)
+    done = lopsided("compare", "opauc", "--data", "a.csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("do not tell days from months") == 1

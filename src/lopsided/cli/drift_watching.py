@@ -118,7 +118,7 @@ def drift_in_words(drift: DriftAlarm, *, are_dates: bool) -> str:
     if not found:
         lines.append(f"drift: none found in {len(drift.names) - 1} series by {drift.block_in_words}")
     if of_scores:
-        lines[-1] += "; scores moved too, as those of a model that learns do"
+        lines[-1] += "; scores moved too, as they do while a model is learning"
     return "\n".join(lines)
 
 

@@ -66,25 +66,26 @@ def evaluate(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Score every row by the model that has not seen it, then learn it (progressive validation).
+    """Score every row with a model that has not seen it, then learn from it (progressive validation).
 
     FILE is a table or LIBSVM text, see `lopsided learn`; several are read one after the other, once.
     Prints AUROC, AUPRC (average precision), F1 at the decisions that --threshold makes as rows come, and examples per
     second. Scores are kept for exact areas: 10 bytes per row, 18 with a time column.
 
-    With --alerts (and --time) it prints what so many alerts a day would have caught: each decided when its row came,
-    without knowing the rest of the day, beside the best rows of each day, which only hindsight knows.
+    With --alerts (and --time) it prints what that many alerts a day would have caught, each decided when its row came,
+    without knowing the rest of the day. For comparison it also prints what the best rows of each day, picked in
+    hindsight, would have caught.
 
-    Labels may stand in a file of their own, --labels labels.csv --id id: each is learned when it became known
+    Labels may come from a separate file, --labels labels.csv --id id: each is learned when it became known
     (--label-time), after --delay, or at once. Rows are judged by the last label of their identifier. With --labels-for
-    alerts only labels of alerts are learned, and of the share --explore of all other rows; figures are by all labels,
-    and beside them stands what could be estimated by those that were seen.
+    alerts, only the labels of alerts are learned, and those of a random share (--explore) of all other rows. The
+    figures use all labels; below them are the estimates that the seen labels alone would give.
 
-    The file of --output has the rows as they came, with the raw score, the probability and the decision of the model
-    that had not seen them (with --alerts: whether it was an alert).
+    --output writes the rows in input order, with the raw score, the probability and the decision of the model that had
+    not seen them (with --alerts: whether it was an alert).
 
-    Last it says whether the columns, the share of positives or the precision of alerts drifted, as `lopsided watch`
-    finds it. Scores are watched too, but those of a model that learns move in any case.
+    Finally it says whether the columns, the share of positives or the precision of alerts drifted, as `lopsided watch`
+    finds it. Scores are watched too, but the scores of a model that is learning change in any case.
     """
     from lopsided.cli.alerting import Alerting, figures_as_json, print_alerts, rule_and_budget
     from lopsided.cli.drift_watching import drift_as_json, drift_in_words, time_is_a_date

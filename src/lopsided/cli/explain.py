@@ -84,7 +84,7 @@ def _lines(explanation: Explanation, top: int) -> list[str]:
         lines += [f"  of it {_line(inside, explanation)}" for inside in part.parts[:_SHOWN_OF_A_MEMBER]]
     terms, amount = explanation.rest(top)
     if terms:
-        lines.append(f"{amount:+12.6f}   {terms:,} smaller term{'s' * (terms > 1)} together")
+        lines.append(f"{amount:+12.6f}   {terms:,} smaller term{'s together' if terms > 1 else ''}")
     if explanation.says:
         lines.append("parts say    " + ", ".join(f"{name} {said:+.4f}" for name, said in explanation.says.items()))
     lines += [f"most like    {part.times:.4f} {_example(part, explanation)}" for part in explanation.nearest]

@@ -89,27 +89,28 @@ def learn(
     """Learn from files, row by row in one pass, and save the model.
 
     FILE is a table (CSV, TSV, NDJSON, Parquet, Arrow) or LIBSVM text, plain, gzip or zstd; a directory of such; - for
-    standard input; or a topic kafka://host:port/topic. Several are read one after the other, in memory that does not
-    grow with them. What the columns are is found in the first 1,000 rows, printed, and saved with the model.
+    standard input; or a topic, kafka://host:port/topic or nats://host:port/subject. Several are read one after the
+    other, in memory that does not grow with them. Column types are inferred from the first 1,000 rows, printed, and
+    saved with the model.
 
     Every row is scored before it is learned, so the AUROC and AUPRC printed at the end are honest; they count the rows
     of earlier runs of a resumed model.
 
-    Ctrl-C and SIGTERM save what was learned and end with exit code 130 and 143; a bad row does so with 2. The same
-    command with --resume MODEL continues after the last row learned, as if nothing had happened: files that
-    were read to their end are skipped, one that has grown is continued, and one that was changed before that place is
-    refused. Rows that wait for their labels (--delay) wait on in the file of the model; when all files have been read
-    to their end, their labels are taken to be known, and they are learned.
+    Ctrl-C and SIGTERM save what was learned and exit with code 130 or 143; a bad row does the same with code 2. The
+    same command with --resume MODEL continues after the last row learned, as if nothing had happened: files that were
+    read to their end are skipped, one that has grown is continued, and one that was changed before that place is
+    refused. Rows that are waiting for their labels (--delay) are kept in the model file; when all files have been read
+    to their end, these labels are assumed to be known and the rows are learned.
 
-    Labels may stand in a file or topic of their own, --labels labels.csv --id id: each is learned when it became known
-    (--label-time), after --delay, or at once. At the end all of them are learned; rows without a label wait on in the
-    file of the model, and --resume with new labels learns them. With --follow, labels of a topic are learned as they
+    Labels may come from a separate file or topic, --labels labels.csv --id id: each is learned when it became known
+    (--label-time), after --delay, or at once. At the end all of them are learned; rows that have no label yet are kept
+    in the model file, and --resume with new labels learns them. With --follow, labels of a topic are learned as they
     come.
 
-    B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
+    B2RMK is a batch learner: it reads all files first and is then fitted once, on at most 3,000 rows.
 
-    A budget of --alerts (or --threshold budget:50/day) watches the rows as they come, and is saved with the model:
-    `lopsided score` goes on with it.
+    An alert budget (--alerts, or --threshold budget:50/day) is applied to the rows as they come, and is saved with the
+    model: `lopsided score` continues with it.
     """
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
     from lopsided.cli.batch_training import fit_and_save, print_fit

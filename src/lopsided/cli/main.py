@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import click
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; what a user can mend is said in one sentence, everything else is a bug and shows itself."""
     with warnings.catch_warnings():
-        warnings.showwarning = _print_warning
+        warnings.showwarning = _printing_warnings()
         try:
             code = cli.main(args=list(arguments), prog_name="lopsided", standalone_mode=False)
         except click.Abort:  # click's name for KeyboardInterrupt
@@ -148,6 +148,13 @@ def _sentence_of(error: OSError) -> str:
     return f"The file {error.filename} must be accessible, got: {error.strerror}."
 
 
-def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning without the line of code it comes from, which a user of the command never wrote."""
-    click.secho(f"warning: {message}", fg="yellow", err=True)
+def _printing_warnings() -> Callable[..., None]:
+    """Warnings without the line of code they come from, which a user of the command never wrote; each is said once."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            click.secho(f"warning: {message}", fg="yellow", err=True)
+
+    return show

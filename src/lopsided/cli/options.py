@@ -82,7 +82,7 @@ def _format_of_files(name: str) -> Callable[[_Command], _Command]:
         name,
         "file_format",
         type=click.Choice(["csv", "ndjson", "parquet", "arrow", "libsvm"]),
-        help="Format of the files. Default: as the first bytes, the suffix or the first lines tell.",
+        help="Format of the files. Default: found from the first bytes, suffix or first lines.",
     )
 
 
@@ -112,7 +112,7 @@ _reading = _stacked(
     click.option(
         "--delimiter",
         metavar="CHAR",
-        help="What separates cells of a CSV, \\t for a tab. Default: what its header tells.",
+        help="Separator of a CSV, \\t for a tab. Default: found from its header.",
     ),
     click.option(
         "--no-header",
@@ -122,7 +122,7 @@ _reading = _stacked(
     click.option(
         "--encoding",
         metavar="NAME",
-        help="Encoding of text files, such as latin-1 or cp1252. Default: UTF-8, or UTF-16 if its mark is there.",
+        help="Encoding of text files, such as latin-1 or cp1252. Default: UTF-8, or UTF-16 if it has a BOM.",
     ),
     click.option("--follow", is_flag=True, help="Keep reading as a file or a directory grows, until Ctrl-C."),
     click.option(
@@ -238,7 +238,7 @@ by_id = _stacked(
     click.option(
         "--label-time",
         metavar="COL",
-        help="With --labels: the column that says when a label became known. It is learned just then.",
+        help="With --labels: the column that says when a label became known. It is learned then.",
     ),
     click.option(
         "--corrections",
@@ -253,7 +253,7 @@ selective = _stacked(
         type=click.Choice(["all", "alerts"]),
         default="all",
         show_default=True,
-        help="alerts: learn only the labels of rows that were alerts when they came, as if nobody looked at others.",
+        help="alerts: learn only the labels of rows that were alerts when they came, as if nobody checked the others.",
     ),
     click.option(
         "--explore",
@@ -293,7 +293,7 @@ alerting = _stacked(
     threshold_option(DEFAULT_THRESHOLD),
     alerts_only,
     click.option(
-        "--value", metavar="COL", help="The column of amounts: what alerts have caught, and with --key what is usual."
+        "--value", metavar="COL", help="Column of amounts, to sum up what alerts caught; with --key also a feature."
     ),
 )
 
@@ -303,7 +303,7 @@ learning = _stacked(
         default=AUTO,
         metavar="NAME",
         shell_complete=complete_learner,
-        help=f"One of {', '.join(learner_names())}. Default: auto, one that does well on most streams as it is.",
+        help=f"One of {', '.join(learner_names())}. Default: auto, which does well on most streams untuned.",
     ),
     click.option(
         "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the learner, such as C=4."

@@ -18,17 +18,17 @@ from lopsided.cli.options import reading_beside_an_output, threshold_option, wit
     "--format",
     "to",
     type=click.Choice(["csv", "ndjson", "parquet", "arrow"]),
-    help="Format of the output. Default: as the suffix of --output tells, else csv.",
+    help="Format of the output. Default: by the suffix of --output, else csv.",
 )
 @click.option(
     "--keep",
     type=click.Choice(["all", "id", "none"]),
     default="all",
     show_default=True,
-    help="Which columns of the input stand before the scores.",
+    help="Which input columns to write before the scores.",
 )
 @threshold_option("that of the model")
-@click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds. Default: as the model knows.")
+@click.option("--time", "time_column", metavar="COL", help="ISO dates or seconds. Default: the model's.")
 @click.option("--alerts-only", is_flag=True, help="Write only the rows that are alerts.")
 @click.option("--top", type=click.IntRange(min=1), metavar="N", help="Write only the N rows with the highest scores.")
 @click.option(
@@ -36,7 +36,7 @@ from lopsided.cli.options import reading_beside_an_output, threshold_option, wit
     metavar="PERIOD|COL",
     help="With --top: N of each minute, hour, day, week or 8h. With a budget: at most one alert for each value of COL.",
 )
-@click.option("--sort", type=click.Choice(["score"]), help="Write rows by falling score. Default: as they came.")
+@click.option("--sort", type=click.Choice(["score"]), help="Write the highest scores first. Default: input order.")
 @reading_beside_an_output
 @with_config
 @click.option("--json", "as_json", is_flag=True, help="The same as --format ndjson, and a summary as JSON on stderr.")
@@ -59,14 +59,15 @@ def score(
 
     MODEL is a file that `lopsided learn` or a learner's `save` has written; FILE is of the kind it learned from (see
     `lopsided learn`), and needs no label. A model that has learned from a data frame finds its columns by name, one
-    that has learned from an array takes the columns of numbers in their order. The score ranks: larger means more
-    likely the positive label; above 0 the row is predicted to have it. The model does not change. Rows keep their
-    order; with --on-error skip bad ones are missing.
+    that has learned from an array takes the numeric columns in order. The score ranks: larger means more likely the
+    positive label; above 0 the row is predicted to have it. The model does not change. Rows keep their order; with
+    --on-error skip, bad ones are left out.
 
     Rows that are predicted to have the positive label are alerts. With a budget (--threshold budget:50/day, or that of
-    `lopsided learn --alerts`) these are at most so many a day, decided row by row; the score is then not shifted. --top
-    and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row is
-    written as soon as it is there. A topic, kafka://host:port/topic, gets a JSON object for each row.
+    `lopsided learn --alerts`) at most that many rows a day are alerts, decided row by row; scores are then not shifted.
+    --top and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row
+    is written as soon as it arrives. If the output is a topic, kafka://host:port/topic, each row is written as a JSON
+    object.
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
     from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget

@@ -16,34 +16,40 @@ _DATA = "lopsided-data"
 
 @click.command()
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Where to listen; others than this machine need --tokens."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where to listen; addresses that others can reach need --tokens.",
 )
 @click.option(
-    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes any that is free."
+    "--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="Port; 0 picks a free one."
 )
 @click.option(
-    "--data-dir", type=click.Path(file_okay=False, path_type=Path), help=f"Where models live.  [default: {_DATA}]"
+    "--data-dir", type=click.Path(file_okay=False, path_type=Path), help=f"Where models are kept.  [default: {_DATA}]"
 )
 @click.option(
-    "--tokens", type=click.Path(path_type=Path), help="A file: a token and its rights (score,label,admin) in each line."
+    "--tokens",
+    type=click.Path(path_type=Path),
+    help="A file with a token and its rights (score,label,admin) on each line.",
 )
 @click.option(
     "--retention",
     default="400d",
     show_default=True,
-    help="How long events are kept when their label is known or given up.",
+    help="How long events are kept once their label is known or given up.",
 )
 @click.option(
     "--retention-size",
     metavar="SIZE",
-    help="How large the data of a model may be, such as 20GB: beyond it the oldest events go, but none that waits.",
+    help="How large the data of a model may be, such as 20GB: the oldest events beyond it are removed, except those "
+    "still waiting for a label.",
 )
 @click.option(
     "--id-memory",
     default="32MB",
     show_default=True,
     metavar="SIZE",
-    help="Memory of a model for finding ids of events.",
+    help="Memory per model for looking up event ids.",
 )
 @click.option("--demo", is_flag=True, help="Replay a card stream with late labels, to see the page live.")
 def serve(
@@ -58,9 +64,8 @@ def serve(
 ) -> None:
     """Serve models over HTTP: score events at once, learn from labels that come minutes or weeks later.
 
-    A score or a label is acknowledged when it is on disk. A process that is killed goes on where it was; SIGTERM and
-    Ctrl-C save everything first. The page is at the address that is printed, the description of all requests at
-    /openapi.json.
+    A score or a label is acknowledged when it is on disk. A process that is killed continues where it stopped; SIGTERM
+    and Ctrl-C save everything first. A web page is at the printed address; all requests are described at /openapi.json.
 
     \b
     curl -X PUT localhost:8080/models/cards -d '{}'

@@ -72,10 +72,8 @@ class StreamingMetric:
             value = math.nan
         if value != value:
             raise ValueError(f"The score of {type(self).__name__}.{caller} must be a number. Got {score!r}.")
-        if y == 1:
-            return 1.0, value
-        if y == 0 or y == -1:
-            return -1.0, value
+        if y in (1, 0, -1):
+            return 1.0 if y == 1 else -1.0, value
         raise ValueError(f"The label y of {type(self).__name__}.{caller} must be 0, 1, -1 or boolean. Got {y!r}.")
 
     def update_many(self, y: ArrayLike, scores: ArrayLike) -> None:
@@ -87,8 +85,7 @@ class StreamingMetric:
     def _count_waiting(self) -> None:
         if self._scores:
             labels, scores = np.array(self._labels), np.array(self._scores)
-            self._labels.clear()
-            self._scores.clear()
+            self._labels, self._scores = [], []
             self._count(labels, scores)
 
     def _count(self, labels: Floats, scores: Floats) -> None:
