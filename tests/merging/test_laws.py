@@ -8,7 +8,8 @@ import lopsided as lp
 from lopsided.checks.subject import Stream, fresh
 from lopsided.estimators import registry
 
-TRIALS = [learner for entry in registry.entries(is_learner=True, online=True) for learner in entry.instances()]
+ONLINE = [learner for entry in registry.entries(is_learner=True, online=True) for learner in entry.instances()]
+TRIALS = [learner for learner in ONLINE if registry.can(learner, "mergeable")]
 NAMES = [" ".join(str(learner).split())[:50] for learner in TRIALS]
 # Twice the same rows are more rows: sums have smaller ridges, samples every row twice, histories two events for one.
 SUMS = ("RareEventClassifier", "BoostedSample", "FourierRanker", "OB2RMK", "HistoryPipeline", "ExpertPool")
@@ -28,8 +29,16 @@ def parts(learner, *sizes):
 
 
 @pytest.mark.parametrize("learner", TRIALS, ids=NAMES)
-def test_every_online_learner_claims_to_merge(learner):
-    assert registry.can(learner, "mergeable") and isinstance(learner, lp.protocol.Mergeable)
+def test_every_learner_that_merges_says_so(learner):
+    assert isinstance(learner, lp.protocol.Mergeable)
+
+
+def test_all_but_a_model_for_each_key_can_be_merged():
+    others = {type(learner).__name__ for learner in ONLINE if not registry.can(learner, "mergeable")}
+    assert others == {"KeyedLearner"}
+    model = lp.KeyedLearner(key=0).partial_fit([[1.0, 2.0], [2.0, 1.0]], [0, 1])
+    with pytest.raises(ValueError, match=r"must be of a class that knows how\. Got KeyedLearner"):
+        lp.merge([model, model.snapshot()])
 
 
 @pytest.mark.parametrize("learner", EXACT, ids=[" ".join(str(of).split())[:50] for of in EXACT])

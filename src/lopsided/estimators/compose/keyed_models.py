@@ -27,6 +27,7 @@ from lopsided.core.keyed.linear import (
 from lopsided.core.keyed.table import NOT_THERE
 from lopsided.core.linear.weight_vector import LinearModel
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.merging import drawn
 from lopsided.estimators.linear.weight_vector import PointwiseLinearLearner
 from lopsided.estimators.state import files
 from lopsided.estimators.state.arrays import ModelFileError, in_range
@@ -153,6 +154,8 @@ class SeparateLearners:
         member = clone(self._common)
         member.n_features_in_ = self._common.n_features_in_
         member._begin(self._common._labels)
+        if member.random_state is None:  # its draws follow from those of all, which are kept in files
+            member._uniforms.rng = np.random.default_rng((drawn(self._common._uniforms, 4) * 2.0**32).astype(np.int64))
         return self._joined(member)
 
     def _joined(self, member: Any) -> Any:
