@@ -82,10 +82,10 @@ def vectors_line(made: list[Made]) -> str:
     """How many printed numbers of support vectors agree, over all tables."""
     found = []
     for one in made:
-        cells = {(cell.data, cell.method): cell for cell in vector_cells(one.table)}
-        for row in one.summary.get("vectors", []):
-            here = math.nan if row["here"] is None else row["here"]
-            found.append(Vectors(cells[row["data"], row["method"]], here))
+        here = {(row["data"], row["method"]): row["here"] for row in one.summary.get("vectors", [])}
+        for cell in vector_cells(one.table):
+            number = here.get((cell.data, cell.method))
+            found.append(Vectors(cell, math.nan if number is None else number))
     return vectors_sentence(found)
 
 
