@@ -138,3 +138,15 @@ def test_bad_rows_are_told_as_in_this_process(cluster):
         assert learner.n_rows == 300
         learner.learn(X[300:], Y[300:])
         assert learner.merge().to_bytes() == learn_in_shards(MAKERS["vectors"](), X, Y, **HOW).model.to_bytes()
+
+
+def test_the_command_gives_the_same_file_with_both_engines(cluster, tmp_path, monkeypatch):
+    from lopsided.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    rows = np.column_stack([X, Y])
+    np.savetxt("rows.csv", rows, delimiter=",", header=",".join([*"abcdefgh"[: X.shape[1]], "y"]), comments="")
+    common = ["learn", "rows.csv", "--label", "y", "--learner", "koil", "--shards", "2", "--merge-every", "1500"]
+    for engine in ("local", "ray"):
+        assert run([*common, "--engine", engine, "-o", engine]) == 0
+    assert (tmp_path / "local").read_bytes() == (tmp_path / "ray").read_bytes()

@@ -13,6 +13,7 @@ from lopsided.cli.options import (
     alerting,
     by_id,
     columns,
+    in_shards,
     keyed,
     learning,
     reading,
@@ -47,6 +48,7 @@ _HELD_BY_THE_MODEL = (
 @by_id
 @alerting
 @selective
+@in_shards
 @reading
 @click.option(
     "--checkpoint",
@@ -81,6 +83,9 @@ def learn(
     alerts: str | None,
     per: str | None,
     value: str | None,
+    engine: str | None,
+    shards: int,
+    merge_every: int,
     checkpoint: int,
     checkpoint_seconds: float,
     as_json: bool,
@@ -107,6 +112,9 @@ def learn(
     come.
 
     B2RMK learns from a whole set: its files are read to their end and fitted at once, up to 3,000 rows.
+
+    With --engine the rows are dealt out to --shards models, which are merged every --merge-every rows and at the end.
+    The file is that of the last merge: rows after it are learned again with --resume.
 
     A budget of --alerts (or --threshold budget:50/day) watches the rows as they come, and is saved with the model:
     `lopsided score` goes on with it.
@@ -158,7 +166,13 @@ def learn(
             click.echo(json.dumps(facts)) if as_json else print_fit(facts)
             return
         _compile(feed, model)
-        training = Training(
+        make: type[Training] = Training
+        if engine is not None:
+            from lopsided.cli.sharded_training import sharded
+
+            one = {"--alerts": watching, "--delay": delay, "--labels": told, "--labels-for": chosen}
+            make = sharded([option for option, value in one.items() if value], engine, shards, merge_every)
+        training = make(
             model,
             feed,
             late,
@@ -172,7 +186,8 @@ def learn(
             alerting=watching,
             to_come=later,
         )
-        summary, code = _learned(training, checkpoint, goes_on=resume is not None)
+        with training:
+            summary, code = _learned(training, checkpoint, goes_on=resume is not None)
     if as_json:
         click.echo(json.dumps(summary))
     else:

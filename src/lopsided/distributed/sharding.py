@@ -180,7 +180,8 @@ class ShardedLearner:
         classes : list of two labels, optional
             Needed once, if the first rows do not show both labels and they are not 0, 1, -1 or bool.
         """
-        X, start = X if sparse.issparse(X) else np.asarray(X), 0
+        # A view of encoded rows stays one, without the cells that they were made of, which no worker needs.
+        X, start = X if sparse.issparse(X) else np.asanyarray(X).view(), 0
         y = y if isinstance(y, Signs) else np.asarray(y)
         while start < X.shape[0]:
             stop = min(X.shape[0], start + min(self.rows_to_merge, _ROWS_OF_A_MESSAGE * self.shards))
