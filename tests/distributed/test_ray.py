@@ -3,6 +3,7 @@
 Imports of Ray are inside of the tests, because the gate does not have it.
 """
 
+import json
 import os
 import signal
 
@@ -138,6 +139,21 @@ def test_bad_rows_are_told_as_in_this_process(cluster):
         assert learner.n_rows == 300
         learner.learn(X[300:], Y[300:])
         assert learner.merge().to_bytes() == learn_in_shards(MAKERS["vectors"](), X, Y, **HOW).model.to_bytes()
+
+
+def test_runs_of_a_contest_are_those_of_this_process(cluster, tmp_path, monkeypatch):
+    from lopsided.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    areas = []
+    for engine in ("processes", "ray"):
+        assert (
+            run(["compare", "ocs", "koil", "--sets", "xor", "--rows", "500", "--engine", engine, "--output", engine])
+            == 0
+        )
+        entries = [json.loads(line) for line in next((tmp_path / engine).glob("*.jsonl")).read_text().splitlines()]
+        areas.append({(entry["set"], entry["method"]): entry["measures"]["AUROC"] for entry in entries})
+    assert areas[0] == areas[1] and len(areas[0]) == 2
 
 
 def test_the_command_gives_the_same_file_with_both_engines(cluster, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Shards against a loop over single rows that knows nothing of batches, journals or engines; and workers that die."""
 
+import sys
 from hashlib import blake2b
 
 import numpy as np
@@ -9,6 +10,7 @@ import lopsided as lp
 from lopsided.constraints import ParameterError
 from lopsided.datasets import xor
 from lopsided.distributed import ShardedLearner, WorkerLostError, learn_in_shards
+from lopsided.distributed.engines import engine_of, workers_of
 from lopsided.distributed.workers import LocalEngine
 from lopsided.metrics import auroc
 
@@ -176,3 +178,11 @@ def test_what_cannot_be_is_refused(how, sentence):
 def test_what_cannot_be_merged_is_refused():
     with pytest.raises(ParameterError, match=r"must be a learner that lopsided\.merge takes\. Got OnlineScaler"):
         ShardedLearner(lp.OnlineScaler())
+
+
+@pytest.mark.parametrize("asked", [engine_of, workers_of])
+def test_without_ray_a_sentence_says_what_to_install(asked, monkeypatch):
+    monkeypatch.delitem(sys.modules, "lopsided.distributed.ray_engine", raising=False)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ModuleNotFoundError, match=r'`pip install "lopsided\[ray\]"` brings, got no package ray'):
+        asked("ray")

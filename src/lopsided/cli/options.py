@@ -247,6 +247,14 @@ by_id = _stacked(
     ),
 )
 
+on_cluster = click.option(
+    "--engine",
+    type=click.Choice(["processes", "ray"]),
+    default="processes",
+    show_default=True,
+    help="Where the runs are: --jobs processes of this machine, or all processors of a Ray cluster.",
+)
+
 in_shards = _stacked(
     click.option(
         "--engine",

@@ -4,7 +4,8 @@
 |---|---|
 | `dealing.py` | which shard a row goes to |
 | `workers.py` | one shard at work, what an engine is, and the engine in this process |
-| `ray_engine.py` | the engine of Ray actors; the only file that imports `ray` |
+| `engines.py` | engines by their names |
+| `ray_engine.py` | the engine of Ray actors, and tasks of Ray for sweeps; the only file that imports `ray` |
 | `sharding.py` | `ShardedLearner`, `learn_in_shards`: feeding, merging, snapshots, dead workers replaced |
 """
 

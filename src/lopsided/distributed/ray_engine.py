@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from typing import Any
 
 import ray
@@ -10,6 +12,31 @@ from lopsided.distributed.workers import Report, Rows, ShardWorker, WorkerLostEr
 
 # Messages on their way to one worker: enough to keep it busy, few enough to bound the memory of the object store.
 _WAITING = 4
+
+
+def join() -> bool:
+    """Join the cluster that `RAY_ADDRESS` names, or start one here, if the program has not yet; whether that was so."""
+    is_new = not ray.is_initialized()
+    if is_new:
+        ray.init(include_dashboard=False, log_to_driver=False)
+    return is_new
+
+
+class RayExecutor(Executor):
+    """Calls as tasks of Ray, which does as many at once as the cluster has processors."""
+
+    def __init__(self) -> None:
+        self._is_ours = join()
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Have something called on the cluster; a call whose process died is made again, up to three times."""
+        future: Future[Any] = ray.remote(work).remote(*arguments, **named).future()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """A cluster that was there before stays."""
+        if self._is_ours:
+            ray.shutdown()
 
 
 class RayEngine:
@@ -25,9 +52,7 @@ class RayEngine:
     """
 
     def __init__(self, **options: Any) -> None:
-        self._is_ours = not ray.is_initialized()
-        if self._is_ours:
-            ray.init(include_dashboard=False, log_to_driver=False)
+        self._is_ours = join()
         self._actor: Any = ray.remote(**{"max_restarts": 0, **options})(ShardWorker)
         self.actors: dict[int, Any] = {}
         self._answers: dict[int, list[Any]] = {}

@@ -16,12 +16,12 @@ from scipy import sparse
 from lopsided.constraints import Constraint, ParameterError, check_parameters, choice, flag, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.distributed.dealing import Places, by_key, in_turns
-from lopsided.distributed.workers import Engine, LocalEngine, Report, Rows, WorkerLostError
+from lopsided.distributed.engines import ENGINES, engine_of
+from lopsided.distributed.workers import Engine, Report, Rows, WorkerLostError
 from lopsided.estimators.merging import empty_like, merge
 from lopsided.estimators.state.files import from_bytes
 from lopsided.labels import Signs, signs_of
 
-ENGINES = ("local", "ray")
 _ROWS_OF_A_MESSAGE = 4096
 # A worker that dies so often between two merges dies of its rows: another one would do so too.
 _MOST_LOSSES = 5
@@ -332,16 +332,3 @@ def learn_in_shards(model: Any, X: Any, y: Any, *, keys: Any = None, classes: An
         learner.learn(X, y, keys=keys, classes=classes)
         merged = learner.merge()
         return ShardedRun(merged, learner.take_scores(), learner.n_merges, learner.n_replaced)
-
-
-def engine_of(name: str) -> Engine:
-    """The engine of this name; Ray is imported when it is asked for."""
-    if name == "local":
-        return LocalEngine()
-    try:
-        from lopsided.distributed.ray_engine import RayEngine
-    except ImportError as error:
-        raise ImportError(
-            f"The engine 'ray' must have the extra [ray]: pip install 'lopsided[ray]'. Got: {error}."
-        ) from None
-    return RayEngine()
