@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test coverage: export OPENBLAS_NUM_THREADS := 1
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup demo test check coverage bench browser capymoa docs fuzz clean
+.PHONY: setup demo test check coverage bench browser capymoa docs fuzz ray clean
 
 setup: $(STAMP)
 
@@ -70,10 +70,15 @@ capymoa:
 	test -x .capymoa/bin/pytest || { $(PYTHON) -m venv .capymoa && .capymoa/bin/python -m pip install --quiet --editable ".[capymoa]" pytest hypothesis; }
 	OPENBLAS_NUM_THREADS=1 .capymoa/bin/python -m pytest -m capymoa tests/adapters/test_capymoa.py
 
+# Shards as Ray actors that are killed, from an environment of its own.
+ray:
+	test -x .ray/bin/pytest || { $(PYTHON) -m venv .ray && .ray/bin/python -m pip install --quiet --editable ".[ray]" pytest; }
+	OPENBLAS_NUM_THREADS=1 .ray/bin/python -m pytest -m ray tests/distributed
+
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.
 docs: setup
 	NO_MKDOCS_2_WARNING=true OPENBLAS_NUM_THREADS=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) .capymoa .fuzz site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .capymoa .fuzz .ray site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find src tests benchmarks docs examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -49,6 +49,7 @@ _MODULES = (
     "alerts",
     "checks",
     "datasets",
+    "distributed",
     "drift",
     "encoding",
     "estimators",

@@ -1,6 +1,7 @@
 """Splits, tuning, the log of runs, and tests of significance."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -117,9 +118,10 @@ def double_or_fail(number):
     return [an_entry(number, 2.0 * number)]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_task_that_fails_does_not_take_the_others_with_it(jobs):
-    found = dict(in_parallel(double_or_fail, [(1,), (2,), (3,)], jobs=jobs))
+@pytest.mark.parametrize("jobs, workers", [(1, None), (2, None), (1, ThreadPoolExecutor)])
+def test_a_task_that_fails_does_not_take_the_others_with_it(jobs, workers):
+    workers = None if workers is None else workers()
+    found = dict(in_parallel(double_or_fail, [(1,), (2,), (3,)], jobs=jobs, workers=workers))
     assert found[1,][0]["measures"]["AUC"] == 2.0 and found[2,][0]["measures"]["AUC"] == 4.0
     assert isinstance(found[3,], ValueError)
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from lopsided.cli.completing import complete_learner, complete_sets
-from lopsided.cli.options import with_force
+from lopsided.cli.options import on_cluster, with_force
 
 
 @click.command()
@@ -45,6 +45,7 @@ from lopsided.cli.options import with_force
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Number of processes; timings get less exact."
 )
+@on_cluster
 @with_force
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def compare(
@@ -59,6 +60,7 @@ def compare(
     seed: int,
     output: str | None,
     jobs: int,
+    engine: str,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -81,6 +83,7 @@ def compare(
     from lopsided.cli.targets import check_folder
     from lopsided.competitors import competitor, installed
     from lopsided.datasets import folder_sets, load
+    from lopsided.distributed.engines import workers_of
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.contest import contest, who_is_who
     from lopsided.reproduce.contest_pages import NAME, results_of, written_contest
@@ -109,7 +112,9 @@ def compare(
     wanted = [(name, method) for name in streams for method in table.methods(name)]
     failed = []
     with CellProgress("compare", len(wanted)) as (advance, say):
-        for step in run_table(table, wanted, log, data=data, effort=Effort(runs), jobs=jobs):
+        for step in run_table(
+            table, wanted, log, data=data, effort=Effort(runs), jobs=jobs, workers=workers_of(engine)
+        ):
             advance(step.done, f"{step.set_name} {step.method}")
             if step.error:
                 failed.append(f"{step.set_name} {step.method} failed: {step.error}")

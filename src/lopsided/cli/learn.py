@@ -13,6 +13,7 @@ from lopsided.cli.options import (
     alerting,
     by_id,
     columns,
+    in_shards,
     keyed,
     learning,
     reading,
@@ -47,6 +48,7 @@ _HELD_BY_THE_MODEL = (
 @by_id
 @alerting
 @selective
+@in_shards
 @reading
 @click.option(
     "--checkpoint",
@@ -81,6 +83,9 @@ def learn(
     alerts: str | None,
     per: str | None,
     value: str | None,
+    engine: str | None,
+    shards: int,
+    merge_every: int,
     checkpoint: int,
     checkpoint_seconds: float,
     as_json: bool,
@@ -108,6 +113,9 @@ def learn(
     come.
 
     B2RMK is a batch learner: it reads all files first and is then fitted once, on at most 3,000 rows.
+
+    With --engine the rows are dealt out to --shards models, which are merged every --merge-every rows and at the end.
+    The file is that of the last merge: rows after it are learned again with --resume.
 
     An alert budget (--alerts, or --threshold budget:50/day) is applied to the rows as they come, and is saved with the
     model: `lopsided score` continues with it.
@@ -159,7 +167,13 @@ def learn(
             click.echo(json.dumps(facts)) if as_json else print_fit(facts)
             return
         _compile(feed, model)
-        training = Training(
+        make: type[Training] = Training
+        if engine is not None:
+            from lopsided.cli.sharded_training import sharded
+
+            one = {"--alerts": watching, "--delay": delay, "--labels": told, "--labels-for": chosen}
+            make = sharded([option for option, value in one.items() if value], engine, shards, merge_every)
+        training = make(
             model,
             feed,
             late,
@@ -173,7 +187,8 @@ def learn(
             alerting=watching,
             to_come=later,
         )
-        summary, code = _learned(training, checkpoint, goes_on=resume is not None)
+        with training:
+            summary, code = _learned(training, checkpoint, goes_on=resume is not None)
     if as_json:
         click.echo(json.dumps(summary))
     else:

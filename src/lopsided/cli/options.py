@@ -247,6 +247,38 @@ by_id = _stacked(
     ),
 )
 
+on_cluster = click.option(
+    "--engine",
+    type=click.Choice(["processes", "ray"]),
+    default="processes",
+    show_default=True,
+    help="Where the runs are: --jobs processes of this machine, or all processors of a Ray cluster.",
+)
+
+in_shards = _stacked(
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        help="Learn in shards that are merged: in this process, or as actors of Ray. Default: one model, no shards.",
+    ),
+    click.option(
+        "--shards",
+        type=click.IntRange(min=1),
+        default=8,
+        show_default=True,
+        metavar="N",
+        help="With --engine: how many models learn a part each.",
+    ),
+    click.option(
+        "--merge-every",
+        type=click.IntRange(min=1),
+        default=100_000,
+        show_default=True,
+        metavar="ROWS",
+        help="With --engine: rows between two merges. Rows are scored by the model of the last one.",
+    ),
+)
+
 selective = _stacked(
     click.option(
         "--labels-for",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lopsided.cli.options import with_force
+from lopsided.cli.options import on_cluster, with_force
 
 
 @click.command()
@@ -30,6 +30,7 @@ from lopsided.cli.options import with_force
 )
 @click.option("--pages", is_flag=True, help="Run nothing: write the pages of what the log holds.")
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@on_cluster
 @with_force
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 def reproduce(
@@ -43,6 +44,7 @@ def reproduce(
     output: str,
     pages: bool,
     jobs: int,
+    engine: str,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -66,6 +68,7 @@ def reproduce(
         return
     from lopsided.cli.cell_progress import CellProgress
     from lopsided.cli.targets import check_folder
+    from lopsided.distributed.engines import workers_of
     from lopsided.evaluate import RunLog
     from lopsided.reproduce.comparison import outcomes
     from lopsided.reproduce.pages import command_for, left_out, summary, written
@@ -88,7 +91,7 @@ def reproduce(
             )
         wanted = cells(chosen, at_hand, _names(methods, ";"))
         with CellProgress(table, len(wanted)) as (advance, say):
-            for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs):
+            for step in run_table(chosen, wanted, log, data=data, effort=effort, jobs=jobs, workers=workers_of(engine)):
                 advance(step.done, f"{step.set_name} {step.method}")
                 if step.error:
                     failed = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import click
 import numpy as np
@@ -83,6 +83,12 @@ class Training:
                 metric.restore(attached[MEASURES].arrays)
         if told is not None:
             self._take(told)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing but memory is held."""
 
     @property
     def n_waiting(self) -> int:

@@ -9,7 +9,7 @@ import json
 import math
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -76,14 +76,17 @@ class RunLog:
 
 
 def in_parallel(
-    work: Callable[..., list[Entry]], tasks: Sequence[tuple[Any, ...]], *, jobs: int
+    work: Callable[..., list[Entry]], tasks: Sequence[tuple[Any, ...]], *, jobs: int, workers: Executor | None = None
 ) -> Iterator[tuple[tuple[Any, ...], list[Entry] | Exception]]:
-    """Each task with its entries, or with the exception that ended it, as they finish, in `jobs` processes."""
-    if jobs <= 1:
+    """Each task with its entries, or with the exception that ended it, as they finish.
+
+    In `jobs` processes, or by other `workers`, such as those of a cluster, which are shut down at the end.
+    """
+    if jobs <= 1 and workers is None:
         for task in tasks:
             yield task, _outcome(work, task)
         return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as processes:
+    with workers or ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as processes:
         waiting: dict[Future[Any], tuple[Any, ...]] = {processes.submit(_outcome, work, task): task for task in tasks}
         try:
             while waiting:

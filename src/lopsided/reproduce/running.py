@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,13 +83,17 @@ def run_table(
     data: str | Path | None,
     effort: Effort,
     jobs: int = 2,
+    workers: Executor | None = None,
 ) -> Iterator[Progress]:
-    """Run the cells that the log does not have yet; each is logged as soon as it is done."""
+    """Run the cells that the log does not have yet, in so many processes or by other workers.
+
+    Each is logged as soon as it is done.
+    """
     forget_sets()
     open_cells = [cell for cell in wanted if not log.has(table.name, *cell, runs=effort.runs)]
     done = len(wanted) - len(open_cells)
     tasks = [(table, set_name, method, data, effort) for set_name, method in open_cells]
-    for task, outcome in in_parallel(perform, tasks, jobs=jobs):
+    for task, outcome in in_parallel(perform, tasks, jobs=jobs, workers=workers):
         done += 1
         _, set_name, method, _, _ = task
         if isinstance(outcome, Exception):
