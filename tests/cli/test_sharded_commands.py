@@ -35,15 +35,16 @@ def test_the_command_learns_as_the_class_does(lopsided, tmp_path, kind):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_signal_loses_nothing_and_repeats_nothing(lopsided, tmp_path, number):
-    path = write(tmp_path, "csv")
-    interrupted(tmp_path, number, "learn", path.name, *OPTIONS, "-o", "m")
-    assert 0 < seen(tmp_path / "m") < 60_000
-    said = json.loads(lopsided("learn", path.name, *OPTIONS, "--resume", "m", "--json").stdout)
-    whole = json.loads(lopsided("learn", path.name, *OPTIONS, "-o", "whole", "--json").stdout)
+    path = write(tmp_path, "csv", 20_000)
+    options = (*OPTIONS, "--merge-every", 150)  # so that it takes long enough to be interrupted
+    interrupted(tmp_path, number, "learn", path.name, *options, "-o", "m")
+    assert 0 < seen(tmp_path / "m") < 20_000
+    said = json.loads(lopsided("learn", path.name, *options, "--resume", "m", "--json").stdout)
+    whole = json.loads(lopsided("learn", path.name, *options, "-o", "whole", "--json").stdout)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert said["rows_in_all"] == said["rows_measured"] == 60_000
+    assert said["rows_in_all"] == said["rows_measured"] == 20_000
     assert said["auroc"] == whole["auroc"]
-    again = lopsided("learn", path.name, *OPTIONS, "--resume", "m")
+    again = lopsided("learn", path.name, *options, "--resume", "m")
     assert again.stdout == "nothing new to learn; m is as it was\n"
 
 

@@ -31,7 +31,9 @@ def cluster():
     import ray
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 3}
+    head = {"num_cpus": 2, "include_dashboard": False, "_system_config": soon}  # a lost machine is noticed in seconds
+    made = Cluster(initialize_head=True, head_node_args=head)
     ray.init(address=made.address, log_to_driver=False)
     yield made
     ray.shutdown()
@@ -148,8 +150,7 @@ def test_runs_of_a_contest_are_those_of_this_process(cluster, tmp_path, monkeypa
     areas = []
     for engine in ("processes", "ray"):
         assert (
-            run(["compare", "ocs", "koil", "--sets", "xor", "--rows", "500", "--engine", engine, "--output", engine])
-            == 0
+            run(["compare", "ocs", "koil", "--on", "xor", "--rows", "500", "--engine", engine, "--output", engine]) == 0
         )
         entries = [json.loads(line) for line in next((tmp_path / engine).glob("*.jsonl")).read_text().splitlines()]
         areas.append({(entry["set"], entry["method"]): entry["measures"]["AUROC"] for entry in entries})

@@ -110,14 +110,14 @@ def test_rows_that_kill_every_worker_end_the_run():
     assert learner.n_rows == FIRST
 
 
-def test_a_run_goes_on_from_its_state_as_if_it_had_never_stopped():
+@pytest.mark.parametrize("stop, kept", [(50, 50), (1_111, 1_000)])
+def test_a_run_goes_on_from_its_state_as_if_it_had_never_stopped(stop, kept):
     undisturbed = learn_in_shards(MAKERS["vectors"](), X, Y, **HOW)
     with ShardedLearner(MAKERS["vectors"](), **HOW) as learner:
-        assert learner.state is None
-        learner.learn(X[:1_111], Y[:1_111])
+        learner.learn(X[:stop], Y[:stop])
         state, model = learner.state, lp.from_bytes(learner.model_.to_bytes())
         earlier = learner.take_scores()
-    assert state.n_rows == 1_000 == earlier.size  # what came after the last merge was not kept, and comes again
+    assert state.n_rows == kept == earlier.size  # what came after the last merge was not kept, and comes again
     with ShardedLearner(model, state=state, **HOW) as learner:
         learner.learn(X[state.n_rows :], Y[state.n_rows :])
         assert learner.merge().to_bytes() == undisturbed.model.to_bytes()

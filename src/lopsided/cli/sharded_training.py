@@ -80,9 +80,7 @@ class _ShardedTraining(Training):
         self._learned, self._has_ended = None, True
 
     def _attachments(self) -> dict[str, Attachment]:
-        state = self._learner.state
-        shards = {} if state is None else {SHARDS: _attachment(state)}
-        return super()._attachments() | shards
+        return super()._attachments() | {SHARDS: _attachment(self._learner.state)}
 
 
 def _attachment(state: State) -> Attachment:

@@ -119,13 +119,14 @@ class ShardedLearner:
                 "The 'model' parameter of ShardedLearner must be a learner that lopsided.merge takes. "
                 f"Got {type(model).__name__} instead."
             )
-        if state is not None and len(state.shards) != shards:
+        if state is not None and state.shards and len(state.shards) != shards:
             raise ParameterError(
                 f"The 'shards' parameter of ShardedLearner must be the {len(state.shards)} of the state. "
                 f"Got {shards} instead."
             )
         self.shards, self.merge_every, self.scores = shards, merge_every, scores
-        self._first_rows = 0 if model.started_ else first_rows
+        is_alone = state is not None and not state.shards  # one model, among the first rows
+        self._first_rows = 0 if model.started_ and not is_alone else first_rows
         self.n_rows, self.n_merges, self.n_replaced = 0, 0, 0
         self._engine: Engine = engine_of(engine) if isinstance(engine, str) else engine
         self._model: Any = model.snapshot() if model.started_ else model.empty_like()
@@ -137,7 +138,8 @@ class ShardedLearner:
         self._scored: list[Floats] = []
         if state is not None:
             self.n_rows = self._merged_at = state.n_rows
-            self._deal_out(list(state.shards), state.dealt_from)
+            if state.shards:
+                self._deal_out(list(state.shards), state.dealt_from)
         elif model.started_:
             self._deal_out(self._born(), 0)
 
@@ -250,9 +252,9 @@ class ShardedLearner:
         return np.concatenate(taken) if taken else np.empty(0)
 
     @property
-    def state(self) -> State | None:
-        """What a later run needs to go on from the last merge; None while no rows have been dealt out."""
-        return None if self._dealt_from is None else State(self._snapshots, self._merged_at, self._dealt_from)
+    def state(self) -> State:
+        """What a later run needs to go on from the last merge; without shards while the first rows are learned."""
+        return State(self._snapshots, self._merged_at, self._dealt_from or 0)
 
     # ---------------------------------------------------------------- workers
 
