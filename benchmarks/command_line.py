@@ -101,13 +101,14 @@ def measure(rows: int) -> str:
         folder = Path(name)
         short, paths = write_files(folder, rows // 5), write_files(folder, rows)
         model = str(folder / "model")
-        run("learn", str(short["csv"]), "-o", model)  # compiles
+        koil = ("--learner", "koil", "--force")
+        run("learn", str(short["csv"]), *koil, "-o", model)  # compiles
         calls = [
-            ("learn, CSV", rows // 5, ("learn", str(short["csv"]), "-o", model)),
-            ("learn, CSV", rows, ("learn", str(paths["csv"]), "-o", model)),
-            ("learn, Parquet", rows, ("learn", str(paths["parquet"]), "-o", model)),
-            ("learn, NDJSON", min(rows, 200_000), ("learn", str(paths["ndjson"]), "-o", model)),
-            ("learn, LIBSVM", min(rows, 200_000), ("learn", str(paths["libsvm"]), "-o", str(folder / "sparse"))),
+            ("learn, CSV", rows // 5, ("learn", str(short["csv"]), *koil, "-o", model)),
+            ("learn, CSV", rows, ("learn", str(paths["csv"]), *koil, "-o", model)),
+            ("learn, Parquet", rows, ("learn", str(paths["parquet"]), *koil, "-o", model)),
+            ("learn, NDJSON", min(rows, 200_000), ("learn", str(paths["ndjson"]), *koil, "-o", model)),
+            ("learn, LIBSVM", min(rows, 200_000), ("learn", str(paths["libsvm"]), *koil, "-o", str(folder / "sparse"))),
             ("score, CSV to CSV", rows, ("score", model, str(paths["csv"]), "-o", str(folder / "out.csv"))),
         ]
         for what, n, call in calls:
