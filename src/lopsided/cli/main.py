@@ -33,7 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "compare": Entry("lopsided.cli.compare", "compare", "Learners, and their competitors, side by side on data sets."),
     "completion": Entry("lopsided.cli.completion", "completion", "Print a completion script for your shell."),
     "datasets": Entry("lopsided.cli.datasets", "datasets", "List the data sets on this machine, and how to get more."),
-    "demo": Entry("lopsided.cli.demo", "demo", "Stream two imbalanced sets, compare learners, write a report."),
+    "demo": Entry("lopsided.cli.demo", "demo", "A fraud desk, day by day: alerts, what they caught, a report."),
     "evaluate": Entry("lopsided.cli.evaluate", "evaluate", "Score and learn files row by row; print AUROC, F1, speed."),
     "explain": Entry("lopsided.cli.explain", "explain", "Explain one score: what speaks for it, what against it."),
     "export": Entry("lopsided.cli.export", "export", "Write a saved model as ONNX, for programs without Python."),
