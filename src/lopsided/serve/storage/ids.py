@@ -9,6 +9,7 @@ The thread that answers asks and adds; the one that learns writes files and merg
 
 from __future__ import annotations
 
+import ctypes
 import logging
 from array import array
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ _LOG = logging.getLogger("lopsided.serve")
 ROOM = 1 << 16
 MEMORY = 32 << 20  # bytes for filters
 _FAN_OUT = 8
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # others than glibc have none
 _STRETCH = 10_000  # entries whose ids are read at a time
 
 Belongs = Callable[[str, int], bool]
@@ -129,6 +131,7 @@ class EventIds:
         elif small:
             # A large one takes seconds: what comes meanwhile must not pile up in memory.
             self._replace(small, self._files.write_merged(small, lambda: self._store_full(written())))
+            _give_back()
         return bool(outdated or small)
 
     def _store_full(self, written: int) -> bool:
@@ -227,6 +230,12 @@ class EventIds:
             self._known = self._known._replace(full=(*self._known.full, self._known.latest), latest=Latest(1))
         while self._known.full:
             self._store(self._known.full[0])
+
+
+def _give_back() -> None:
+    """Let the system have what merging has used; of itself glibc would keep some of it, a little more each time."""
+    if _TRIM is not None:
+        _TRIM(0)
 
 
 @lru_cache(maxsize=1 << 14)  # an id is looked for before it is added
