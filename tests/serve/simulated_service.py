@@ -45,12 +45,17 @@ class _Still:
         pass
 
 
-def make_small(monkeypatch) -> None:
-    """No threads, and limits so low that a short life meets all of them."""
+def without_threads(monkeypatch) -> None:
+    """Models of which a test takes every step itself."""
     still = SimpleNamespace(Thread=_Still, Lock=threading.Lock, Event=threading.Event)
     monkeypatch.setattr(running, "threading", still)
     # Whoever opens a thousand models must not look through the whole process each time.
     monkeypatch.setattr(running, "gc", SimpleNamespace(collect=int, freeze=int, unfreeze=int))
+
+
+def make_small(monkeypatch) -> None:
+    """No threads, and limits so low that a short life meets all of them."""
+    without_threads(monkeypatch)
     monkeypatch.setattr(EventIds.__init__, "__kwdefaults__", EventIds.__init__.__kwdefaults__ | {"room": 3})
     monkeypatch.setattr(ids, "_FAN_OUT", 2)
     monkeypatch.setattr(segments, "_BLOCK", 2)
@@ -94,7 +99,7 @@ class Life:
         self.now = 1.7e9
         self.settings = checked(_settings(self.draw))
         self.limits = Limits(
-            seconds=self.draw.choice((None, 0.0, 4000.0)),
+            seconds=self.draw.choice((None, 0.0, 1000.0, 4000.0)),
             bytes=self.draw.choice((None, None, 0, 1, 100_000)),
             id_memory=self.draw.choice((0, 64, 1 << 20)),
             parked=self.draw.choice((0, 2, 100)),
