@@ -195,6 +195,8 @@ def test_numbers_on_the_page_are_those_of_the_api_while_the_stream_runs(opened, 
     wait_until(lambda: page.locator("#auroc-chart path.curve").first.get_attribute("d") != first)  # it grows
     assert re.fullmatch(r"(Today, )?\w+ \d+ \w+", page.locator("#day-name").inner_text())
     assert page.locator("#day-name").get_attribute("data-day") <= state_of(service)["day"]
+    days = page.evaluate("[...document.querySelectorAll('#drift-chart text')].map(e => e.textContent)")
+    assert "5 Oct" in days and "00:00" not in days  # of a few days, too
 
 
 def labelled(service, name):

@@ -24,8 +24,8 @@ class Answer:
 class Service:
     """Asks one request after the other, in a loop of its own."""
 
-    def __init__(self, folder, tokens="", clock=None, **options):
-        self.house = House(folder, clock=clock)
+    def __init__(self, folder, tokens="", clock=None, limits=None, **options):
+        self.house = House(folder, clock=clock, limits=limits)
         self.house.open()
         self.app = application(self.house, Tokens.parse(tokens), **options)
         self._loop = asyncio.new_event_loop()

@@ -23,6 +23,11 @@ class Told:
     replies: dict = field(default_factory=dict)  # by key
     written: dict = field(default_factory=dict)  # bytes by sequence, acknowledged or not
     forgotten: int = 0  # the last entry whose events are gone: their ids are new again
+    forgotten_by: dict = field(default_factory=dict)  # by sequence: the same when that entry was made
+    given_up: dict = field(default_factory=dict)  # parked labels that have waited too long: the latest entry then
+    made_replies: dict = field(default_factory=dict)  # by key: when, and the entry behind it
+    lost_replies: set = field(default_factory=set)  # keys whose answers were forgotten, and the requests came again
+    replies_before: float = float("-inf")  # which may be forgotten
 
     def take(self, asked) -> None:
         """An answer that has come."""
@@ -43,6 +48,41 @@ class Told:
             asked.outcomes = msgspec.json.decode(asked.replayed, type=LabelOutcomes).outcomes
         self.take(asked)
 
+    def opened(self, model) -> None:
+        """What is on the disk counts: of what was made before a crash, some may never have been written."""
+        self._parked_since = dict(model.reader._sql.execute("SELECT id, received FROM parked"))
+        self.forgotten_by = {at: last for at, last in self.forgotten_by.items() if at <= model.written}
+
+    def made(self, group, sequence, aging, patience) -> None:
+        """A group that is to be written, up to an entry: what it gives up must be old enough."""
+        now, came = group.received, set()
+        for at, entry in group.entries:
+            self.forgotten_by[at] = aging._forgotten_until
+            came |= set(entry.ids) if isinstance(entry, log.Events) else set()
+        for name, label in group.parked.items():
+            if label is not None:
+                self._parked_since[name] = label[2]
+                continue
+            since = self._parked_since.pop(name, now)  # by this very group, unless it is known
+            if name not in came:
+                assert since < now - patience, "a label was given up before its time"
+                self.given_up[name] = sequence
+        for key, received, _, last in group.replies:
+            then, behind = self.made_replies.get(key, (float("inf"), float("inf")))
+            if then < self.replies_before or behind <= aging._forgotten_until:  # for its age, or with its entries
+                self.lost_replies.add(key)
+            self.made_replies[key] = received, last
+        if group.replies_before is not None:
+            assert group.replies_before <= now - 7 * 86400.0
+            self.replies_before = max(self.replies_before, group.replies_before)
+
+    def take_reply(self, key, reply) -> None:
+        """A request with a key gets the same answer again, unless that was forgotten meanwhile."""
+        before = self.replies.setdefault(key, reply)
+        assert before == reply or key in self.lost_replies, "another answer to the same key"
+        self.replies[key] = reply
+        self.lost_replies.discard(key)
+
     def _take_answer(self, answer) -> None:
         plain = msgspec.structs.replace(answer, duplicate=False)
         before = self.events.setdefault(answer.id, plain)
@@ -54,11 +94,13 @@ class Told:
 class Walk:
     """A log from its beginning to its end: events, labels, alerts, parked labels."""
 
-    def __init__(self, entries, forgotten=0) -> None:
-        self.forgotten = forgotten
+    def __init__(self, entries, forgotten_by=None) -> None:
+        self._forgotten_by = forgotten_by or {}
         self.places, self.fates, self.parked, self.alerts = {}, {}, {}, {}
         self.names = {}  # by place
         self.labelled_at = {}  # (name, sign) -> sequences
+        self.parked_at = {}  # by name
+        self.signs = {}  # by name: all labels that it ever had, parked ones too
         self.n_events = 0
         self.expired_until = 0
         for sequence, entry in entries:
@@ -68,8 +110,8 @@ class Walk:
         match entry:
             case log.Events():
                 for number, name in enumerate(entry.ids):
-                    before = self.places.get(name, 0)
-                    assert before < log.place_of(self.forgotten + 1, 0), f"event {name} is in the log twice"
+                    before, forgotten = self.places.get(name, 0), self._forgotten_by.get(sequence, 0)
+                    assert before < log.place_of(forgotten + 1, 0), f"event {name} is in the log twice"
                     place = log.place_of(sequence, number)
                     self.places[name], self.names[place] = place, name
                     self.parked.pop(name, None)
@@ -82,8 +124,12 @@ class Walk:
                     assert self.fates.get(place) != sign, "a label is learned twice"
                     self.fates[place] = sign
                     self.labelled_at.setdefault((self.names[place], sign), []).append(sequence)
+                    self._note(self.names[place], sign)
             case log.Parked():
                 self.parked |= dict(zip(entry.ids, entry.signs, strict=True))
+                for name, sign in zip(entry.ids, entry.signs, strict=True):
+                    self.parked_at[name] = sequence
+                    self._note(name, sign)
             case log.Expired():
                 assert not set(entry.places) & set(self.fates), "an event with a label has expired"
                 assert all(entry.first <= log.entry_and_number(place)[0] <= entry.last for place in entry.places)
@@ -91,6 +137,11 @@ class Walk:
                 self.expired_until = entry.last
                 if entry.as_negative:
                     self.fates |= dict.fromkeys(entry.places, -1)
+                    for place in entry.places:
+                        self._note(self.names[place], -1)
+
+    def _note(self, name, sign) -> None:
+        self.signs.setdefault(name, set()).add(sign)
 
 
 class FromTheStart(LogReader):
@@ -140,9 +191,10 @@ def check(life, *, opened_again: bool = False) -> None:
     assert list(history) == list(range(1, last + 1)), "there is a gap in the log"
     missing = [sequence for sequence in history if sequence not in found]
     assert life.limits.seconds is not None or life.limits.bytes is not None or not missing
-    assert all(isinstance(history[at], log.Events | log.Labels | log.Parked | log.Expired) for at in missing)
-    forgotten = max(missing, default=0)
-    walk = Walk(history.items(), forgotten)
+    forgotten = max(missing, default=0)  # a beginning, but for what the model itself was told
+    kinds = log.Events | log.Labels | log.Parked | log.Expired
+    assert missing == [at for at in history if at <= forgotten and isinstance(history[at], kinds)]
+    walk = Walk(history.items(), told.forgotten_by)
     for sequence in missing:  # nothing that still waited for its label
         if isinstance(history[sequence], log.Events) and sequence > walk.expired_until:
             assert all(log.place_of(sequence, k) in walk.fates for k in range(len(history[sequence].ids)))
@@ -161,8 +213,12 @@ def check(life, *, opened_again: bool = False) -> None:
     for name, sign, outcome, sequence in told.labels:
         if outcome in ("learned", "corrected"):
             assert sequence in walk.labelled_at[name, sign]
-        elif outcome == "parked":
-            assert any(isinstance(entry, log.Parked) and name in entry.ids for entry in history.values())
+        elif outcome in ("parked", "duplicate"):
+            assert sign in walk.signs[name]
+        elif outcome == "conflict":
+            assert -sign in walk.signs[name]
+        elif outcome == "refused":
+            assert life.limits.parked < 100  # which no life comes to
     assert all(sequence in history for sequence in told.changes)
 
     # What is looked up agrees with the entries.
@@ -172,10 +228,11 @@ def check(life, *, opened_again: bool = False) -> None:
     assert dict(sql.execute("SELECT place, flags FROM alerts")) == _from(walk.alerts, first)
     parked = {name: sign for name, (sign, _) in reader.all_parked().items()}
     assert parked.items() <= walk.parked.items()
+    assert len(parked) <= life.limits.parked
     assert int(reader.fact("events") or 0) == walk.n_events
     assert int(reader.fact("labelled") or 0) == len(walk.fates)
-    for name in set(walk.parked) - set(parked):  # given up, because it had waited too long
-        assert walk.places.get(name, 0) < first
+    for name in set(walk.parked) - set(parked):
+        assert walk.parked_at[name] <= told.given_up.get(name, 0), "a label that waited for its event is lost"
 
     # The model is what the entries make of it.
     memory = FromTheStart(history, reader.fact("identity"))

@@ -18,7 +18,8 @@ import msgspec
 from lopsided.constraints import ParameterError
 from lopsided.serve import aging, folding, opening, running, sequencing
 from lopsided.serve import entries as log
-from lopsided.serve.configuration import Limits, checked
+from lopsided.serve.configuration import Limits, checked, patience_of
+from lopsided.serve.judging import NoRoomError
 from lopsided.serve.measuring import Window
 from lopsided.serve.messages import ChallengerSettings, Decision, ModelSettings
 from lopsided.serve.requests import Change, NewEvents, NewLabels
@@ -44,12 +45,17 @@ class _Still:
         pass
 
 
-def make_small(monkeypatch) -> None:
-    """No threads, and limits so low that a short life meets all of them."""
+def without_threads(monkeypatch) -> None:
+    """Models of which a test takes every step itself."""
     still = SimpleNamespace(Thread=_Still, Lock=threading.Lock, Event=threading.Event)
     monkeypatch.setattr(running, "threading", still)
     # Whoever opens a thousand models must not look through the whole process each time.
     monkeypatch.setattr(running, "gc", SimpleNamespace(collect=int, freeze=int, unfreeze=int))
+
+
+def make_small(monkeypatch) -> None:
+    """No threads, and limits so low that a short life meets all of them."""
+    without_threads(monkeypatch)
     monkeypatch.setattr(EventIds.__init__, "__kwdefaults__", EventIds.__init__.__kwdefaults__ | {"room": 3})
     monkeypatch.setattr(ids, "_FAN_OUT", 2)
     monkeypatch.setattr(segments, "_BLOCK", 2)
@@ -73,8 +79,6 @@ class Sent:
     key: str | None = None
     asked: object = None
     was_told: bool = False
-    at: float | None = None  # when it was sent first
-    behind: int = 0  # where the log ended then
 
 
 @dataclass
@@ -86,6 +90,7 @@ class Life:
     ignores_syncs: bool = False
     sent: list = field(default_factory=list)
     told: Told = field(default_factory=Told)
+    keyed: dict = field(default_factory=dict)  # requests that can be repeated, by key
     n_ids: int = 0
     n_crashes: int = 0
 
@@ -94,9 +99,10 @@ class Life:
         self.now = 1.7e9
         self.settings = checked(_settings(self.draw))
         self.limits = Limits(
-            seconds=self.draw.choice((None, 0.0, 4000.0)),
+            seconds=self.draw.choice((None, 0.0, 1000.0, 4000.0)),
             bytes=self.draw.choice((None, None, 0, 1, 100_000)),
             id_memory=self.draw.choice((0, 64, 1 << 20)),
+            parked=self.draw.choice((0, 2, 100)),
         )
         self.root = self.folder / "0"
         self.root.mkdir(parents=True)
@@ -121,6 +127,7 @@ class Life:
                 for _ in range(steps):
                     self._something()
                     if self.model.failure is not None:  # a full disk: opened again by whoever asks next
+                        assert isinstance(self.model.failure, running.StorageError | OSError), self.model.failure
                         self._close()
                         self._open(disk)
                         self._check(disk)
@@ -165,11 +172,19 @@ class Life:
         assert self.model is not None, "the model cannot be opened"
         self.model._writer._sql.execute(f"PRAGMA wal_autocheckpoint={self.draw.choice((1, 5, 20))}")
         self.model._writer.append = partial(self._append, self.model._writer.append)
+        self.model._sequencer.process = partial(self._process, self.model._sequencer.process)
+        self.told.opened(self.model)
 
     def _make(self, folder, disk) -> None:
         with suppress(running.StorageError, OSError):
             opening.make_model(folder, disk, self.settings, self.now)
             self.told.is_made = True
+
+    def _process(self, process, requests, now):
+        group = process(requests, now)
+        sequencer = self.model._sequencer
+        self.told.made(group, sequencer.sequence, sequencer.aging, patience_of(self.settings)[0])
+        return group
 
     def _append(self, append, group) -> None:
         self.told.written.update((sequence, log.packed(entry)) for sequence, entry in group.entries)
@@ -260,8 +275,6 @@ class Life:
     def _send(self, sent: Sent) -> None:
         model = self.model
         sent.was_told = False
-        if sent.at is None:
-            sent.at, sent.behind = self.now, model.written
         if sent not in self.sent:
             self.sent.append(sent)
         try:
@@ -281,7 +294,7 @@ class Life:
     def _tell(self, sent: Sent) -> None:
         asked = sent.asked
         if asked.error is not None:
-            if isinstance(asked.error, ParameterError):
+            if isinstance(asked.error, ParameterError | NoRoomError):
                 self.sent.remove(sent)
             return  # or it is sent again
         sent.was_told = True
@@ -289,11 +302,8 @@ class Life:
         self.told.forgotten = self.model.forgotten
         if sent.key is not None:
             reply = msgspec.json.encode(asked.reply()) if asked.replayed is None else asked.replayed
-            first, before, then = self.told.replies.setdefault(sent.key, (sent, reply, sent.at))
-            is_old = self.now - then > 6 * 86400.0  # and may have been forgotten: a clock is not to be trusted
-            is_gone = first.behind <= self.model.forgotten  # with the entries that it tells of
-            assert before == reply or is_old or is_gone, "another answer to the same key"
-            self.told.replies[sent.key] = (first, reply, then) if before == reply else (sent, reply, self.now)
+            self.told.take_reply(sent.key, reply)
+            self.keyed[sent.key] = sent
         if asked.replayed is None:
             self.told.take(asked)
         elif isinstance(asked, NewEvents | NewLabels):
@@ -303,7 +313,7 @@ class Life:
         """Clients ask again for what they were not told, and now and then for what they were."""
         for sent in list(self.sent):
             self._send(sent)
-        for sent, _, _ in self.draw.sample(list(self.told.replies.values()), min(2, len(self.told.replies))):
+        for sent in self.draw.sample(list(self.keyed.values()), min(2, len(self.keyed))):
             self._send(Sent(sent.kind, sent.body, sent.key))
 
     # ---------------------------------------------------------------- what is asked

@@ -3,6 +3,7 @@
 import pytest
 
 from lopsided.serve import running
+from lopsided.serve.configuration import Limits
 from lopsided.serve.opening import entries_of
 from serve.asking import Service
 
@@ -37,6 +38,45 @@ def test_another_label_for_an_event_that_has_not_come(ask):
     assert give(0, correct=True) == (202, "parked")
     ask("events", {"id": "x", "columns": COLUMNS})
     assert _label(ask, "x") == 0
+
+
+def test_only_so_many_labels_wait_for_events_that_have_not_come(tmp_path):
+    """One more is refused, and nothing of it is kept; what is known of the others, and of events, is judged as ever."""
+    with Service(tmp_path, limits=Limits(parked=2)) as service:
+        service.ask("PUT", "/models/m", {"learner": "onlineperceptron"})
+
+        def give(names, label=1, key=None, **more):
+            labels = [{"id": name, "label": label, **more} for name in names]
+            headers = [] if key is None else [("idempotency-key", key)]
+            answer = service.ask("POST", "/models/m/labels", labels[0] if len(names) == 1 else labels, headers)
+            if answer.status != 200:
+                return answer.status
+            return [outcome["outcome"] for outcome in answer.said.get("outcomes", [answer.said])]
+
+        assert give("ab") == ["parked", "parked"]
+        before = service.house.model("m").written
+        refused = service.ask("POST", "/models/m/labels", {"id": "c", "label": 1})
+        assert (refused.status, refused.headers["retry-after"]) == (429, "1")
+        assert refused.said["error"].startswith("At most 2 labels may wait for events that have not come.")
+        assert give("cd", key="k") == 429 and service.house.model("m").written == before
+        assert give("abc", 0) == ["conflict", "conflict", "refused"]
+        assert give("ac", 0, correct=True) == ["parked", "refused"]
+        state = service.ask("GET", "/models/m").said
+        assert (state["parked"], state["refused"]) == (2, 5)
+        assert any("2 labels wait for events that have not come" in note for note in state["notes"])
+        counted = service.ask("GET", "/metrics").body.decode()
+        assert 'lopsided_labels_refused_total{model="m"} 5.0' in counted
+        assert 'lopsided_labels_parked{model="m"} 2.0' in counted
+        # An event takes its label along, and there is room again; a request that was refused is not remembered.
+        service.ask("POST", "/models/m/events", {"id": "a", "columns": COLUMNS})
+        assert give("cd", key="k") == ["parked", "refused"]
+        assert give("a", 0) == ["duplicate"]
+    with Service(tmp_path, limits=Limits(parked=1)) as service:  # fewer than there are: none of these is lost
+        assert service.ask("GET", "/models/m").said["parked"] == 2
+        assert service.ask("POST", "/models/m/labels", {"id": "e", "label": 1}).status == 429
+        service.ask("POST", "/models/m/events", [{"id": name, "columns": COLUMNS} for name in "bc"])
+        assert service.ask("GET", "/models/m/events/b").said["label"] == 1
+        assert service.ask("POST", "/models/m/labels", {"id": "e", "label": 1}).status == 202
 
 
 def test_an_event_that_comes_again_with_its_label(ask):

@@ -4,27 +4,17 @@ import io
 import json
 import random
 import re
-import shutil
 
 import msgspec
 import pyarrow as pa
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from lopsided.serve import messages as said
-from lopsided.serve.folding import Fold
-from lopsided.serve.opening import recovered
 from lopsided.serve.web.door import ARROW, JSON, NDJSON
 from lopsided.serve.web.openapi import document
 from lopsided.serve.web.routes import ROUTES
-from serve.asking import Service
-from serve.naive_service import Shelf
+from serve.refusing import MODELS, check_answer, check_model, event, service_with_models
 
-MODELS = {
-    "m": {"learner": "onlineperceptron"},
-    "k": {"learner": "onlineperceptron", "keys": ["card"], "time": "when", "value": "a"},
-    "n": {"learner": "onlineperceptron", "labels": ["good", "bad"], "positive": "bad", "decision": {"alerts": "3/day"}},
-}
 WEIRD = (
     None, True, -1, 0, 1, 2**63, -(2**70), 10**400, 1e308, -0.0, 5e-324, "", " ", "../../etc/passwd", "a" * 300, "\x00",
     "NaN", "é\u202e", [], {}, [[]], {"a": {"b": 1}}, "1e999", [0] * 50, "2026-13-45", "0001-01-01T00:00:00+23:59",
@@ -50,30 +40,15 @@ TYPES = (JSON, NDJSON, ARROW, "text/plain", "application/json; charset=utf-16", 
 
 @pytest.fixture
 def service(tmp_path):
-    with Service(tmp_path / "data") as service:
-        for name, settings in MODELS.items():
-            assert service.ask("PUT", f"/models/{name}", settings).status == 201
-        draw = random.Random(0)
-        for name in ("m", "k"):
-            events = [_event(draw, name, id=f"e{k}", label=k % 3 == 0) for k in range(20)]
-            assert service.ask("POST", f"/models/{name}/events", events).status == 200
+    with service_with_models(tmp_path / "data") as service:
         yield service
-
-
-def _event(draw, name="m", **more):
-    columns = {"a": draw.gauss(0, 1), "b": draw.choice(("x", "y"))}
-    if name == "k":
-        columns |= {"card": f"c{draw.randint(0, 3)}", "when": 1.7e9 + draw.randint(0, 9999)}
-    if "label" in more:
-        more["label"] = int(more["label"])
-    return {"columns": columns, **more}
 
 
 def _valid(draw, route, name):
     """A body that the route would take."""
     match route.path.rpartition("/")[2]:
         case "events":
-            events = [_event(draw, name) for _ in range(draw.randint(1, 3))]
+            events = [event(draw, name) for _ in range(draw.randint(1, 3))]
             return events if draw.random() < 0.5 else events[0]
         case "labels":
             return {"id": f"e{draw.randint(0, 30)}", "label": draw.choice((0, 1)), "correct": draw.random() < 0.3}
@@ -160,28 +135,6 @@ def _request(draw):
     return route, method, path, body, headers, query
 
 
-def _check(route, method, answer, documented):
-    assert answer.status < 500 or (answer.status == 503 and route.path.endswith("ready")), answer.body
-    if answer.status >= 400 and not (answer.status == 409 and route.path.endswith("/labels")):
-        problem = msgspec.json.decode(answer.body, type=said.Problem)
-        assert len(problem.error) > 20 and problem.error.rstrip("…").endswith((".", ")"))
-    if method != route.method or answer.status in (404, 405):
-        return
-    assert str(answer.status) in documented[route.path][route.method.lower()]["responses"]
-    if answer.status < 300 and route.gives is not None:
-        kinds = route.gives if isinstance(route.gives, tuple) else (route.gives,)
-        found = msgspec.json.decode(answer.body)
-        assert any(_fits(found, kind) for kind in kinds)
-
-
-def _fits(found, kind):
-    try:
-        msgspec.convert(found, kind)
-    except msgspec.ValidationError:
-        return False
-    return True
-
-
 def _bombard(service, seed, n):
     draw, documented = random.Random(seed), document()["paths"]
     models = [service.house.model(name) for name in MODELS]
@@ -191,7 +144,7 @@ def _bombard(service, seed, n):
         before = [model.written for model in models]
         try:
             answer = service.ask(method, path, body, headers, query)
-            _check(route, method, answer, documented)
+            check_answer(route, method, answer, documented)
             if answer.status >= 400:
                 assert [model.written for model in models] == before, "a refused request has changed a model"
             assert all(model.failure is None for model in models), [model.failure for model in models]
@@ -202,17 +155,7 @@ def _bombard(service, seed, n):
     assert {200, 400, 404, 405, 409, 413, 422} <= statuses
     assert service.house.names == sorted(MODELS)
     for model in models:
-        _check_model(model, service.house.folder.parent / "copies" / model.name)
-
-
-def _check_model(model, folder):
-    """The model is what the log says, and it can be opened. It still learns, so others must not write its versions."""
-    shutil.copytree(model._folder, folder, ignore=shutil.ignore_patterns("*.new", "log.sqlite*"))
-    again = recovered(folder, model._disk, model.reader)
-    fresh = Fold(model.reader, Shelf())
-    while fresh.catch_up():
-        pass
-    assert again.to_bytes() == fresh.to_bytes()
+        check_model(model, service.house.folder.parent / "copies" / model.name)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -1,6 +1,7 @@
 """Real processes: killed under load, ended by SIGTERM, two on one directory. Nothing acknowledged is lost."""
 
 import http.client
+import itertools
 import json
 import os
 import random
@@ -10,7 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ class Served:
             time.sleep(0.02)
 
     def end(self, how):
-        os.kill(self.pid, how)
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, how)
         while _is_there(self.pid):
             time.sleep(0.01)
 
@@ -181,6 +183,27 @@ def test_what_was_acknowledged_survives_being_killed(starter, tmp_path):
 @pytest.mark.slow
 def test_what_was_acknowledged_survives_being_killed_fifty_times(starter, tmp_path):
     _check(tmp_path, _live_through(50, starter, tmp_path))
+
+
+def test_whoever_watches_does_not_hold_up_the_end(starter, tmp_path):
+    """A page that is open asks for the state for ever: SIGTERM ends its answer, and saves."""
+    served = Served(starter, tmp_path)
+    try:
+        served.wait_until_ready()
+        assert served.ask_once("PUT", "/models/m", SETTINGS)[0] == 201
+        assert served.ask_once("POST", "/models/m/events", {"columns": {"a": 1.0}, "label": 1})[0] == 200
+        with closing(served.connection()) as watching:
+            watching.request("GET", "/models/m/stream")
+            answer = watching.getresponse()
+            assert answer.readline() == b"event: state\n"
+            os.kill(served.pid, signal.SIGTERM)
+            lines = itertools.takewhile(bool, iter(answer.readline, None))
+            assert sum(1 for _ in itertools.islice(lines, 300)) < 300, "it goes on"
+        while _is_there(served.pid):
+            time.sleep(0.01)
+    finally:
+        served.end(signal.SIGKILL)
+    assert Versions(tmp_path / "models" / "m", RealDisk()).snapshots()
 
 
 def test_two_processes_on_one_directory(tmp_path):

@@ -51,6 +51,14 @@ _DATA = "lopsided-data"
     metavar="SIZE",
     help="Memory per model for looking up event ids.",
 )
+@click.option(
+    "--parked-labels",
+    default=100_000,
+    show_default=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="How many labels per model may wait for events that have not come.",
+)
 @click.option("--demo", is_flag=True, help="Replay a card stream with late labels, to see the page live.")
 def serve(
     host: str,
@@ -60,6 +68,7 @@ def serve(
     retention: str,
     retention_size: str | None,
     id_memory: str,
+    parked_labels: int,
     demo: bool,
 ) -> None:
     """Serve models over HTTP: score events at once, learn from labels that come minutes or weeks later.
@@ -84,7 +93,7 @@ def serve(
     if kept is None:
         raise ParameterError(f"The option --retention must be a duration such as 90d or 52w, got {retention!r}.")
     most = None if retention_size is None else _size(retention_size, "--retention-size")
-    limits = Limits(min(kept, RETENTION) if demo else kept, most, _size(id_memory, "--id-memory"))
+    limits = Limits(min(kept, RETENTION) if demo else kept, most, _size(id_memory, "--id-memory"), parked_labels)
     known = Tokens.read(tokens)
     check_reachable(host, known)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lopsided.late.outcomes import Outcome, judged
 from lopsided.late.rows import Arrays
 from lopsided.late.waiting_rows import Key
 
@@ -55,6 +56,9 @@ class ComingLabels:
         self.n_expected += 1
         self.n_parked += label.is_parked
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._of_key
+
     def first_of(self, key: Key) -> tuple[float, float] | None:
         """Time and sign of the first label of a key, which stays here; None if there is none."""
         labels = self._of_key.get(key)
@@ -70,9 +74,20 @@ class ComingLabels:
         labels = self._of_key.get(key)
         return labels[0].sign if labels is not None and labels[0].is_parked else None
 
-    def replace_parked(self, key: Key, sign: float) -> None:
-        """Another label for a row that has not come, instead of the one that had become known before."""
-        self._of_key[key][0].sign = sign
+    def park(self, key: Key, sign: float, time: float, *, correct: bool) -> Outcome:
+        """A label has become known before its row came: it waits, unless another one does; says what became of it.
+
+        Which of two labels counts is the rule for rows that have been learned. One that replaces the other is known
+        since that was.
+        """
+        parked = self.parked_of(key)
+        if parked is None:
+            self.add(key, sign, time, park=True)
+            return Outcome.EXPECTED
+        outcome = judged(sign, parked, correct=correct)
+        if outcome is Outcome.CORRECTED:
+            self._of_key[key][0].sign = sign
+        return outcome
 
     def take_first(self, key: Key) -> None:
         """The first label of a key has found its row."""

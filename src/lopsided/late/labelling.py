@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.late.outcomes import Outcome
+from lopsided.late.outcomes import Outcome, judged
 from lopsided.late.rows import Floats
 from lopsided.late.stepping import Flags, Stepping
-from lopsided.late.store import DROPPED, CorrectableStore
+from lopsided.late.store import CorrectableStore
 from lopsided.late.waiting_rows import Key, WaitingRows
 
 _LOOKED_AHEAD = 4096  # rows, in which the first label is looked for that is due before they have all come
@@ -101,19 +101,10 @@ class Labelling(Stepping):
         """A label is known: its row learns from it, or it is parked until that comes."""
         if self._has_come(key):
             return self._learn_labels([key], np.array([sign]))[0]
-        parked = self._coming.parked_of(key)
-        if parked is None:
-            self._coming.add(key, sign, time, park=True)
-            return Outcome.EXPECTED
-        if parked == sign:
-            self._counts.duplicates += 1
-            return Outcome.DUPLICATE
-        if self.corrections == "learn":
-            self._coming.replace_parked(key, sign)
-            self._counts.corrections += 1
-            return Outcome.CORRECTED
-        self._counts.conflicts += 1
-        return Outcome.CONFLICT
+        outcome = self._coming.park(key, sign, time, correct=self._corrects)
+        self._count_refused(outcome)
+        self._counts.corrections += outcome is Outcome.CORRECTED
+        return outcome
 
     def _learn_parked(self, keys: list[Key]) -> None:
         """Learn rows that have just come, and whose label was known before."""
@@ -125,7 +116,7 @@ class Labelling(Stepping):
 
     def _learn_labels(self, keys: list[Key], signs: Floats) -> list[Outcome]:
         """Labels have become known, in this order: those for rows that wait are learned; says what became of each."""
-        counts, outcomes = self._counts, []
+        outcomes = []
         together: dict[Key, float] = {}  # rows that wait and are learned in one go
         for key, sign in zip(keys, signs.tolist(), strict=True):
             fate = together.get(key)
@@ -134,21 +125,28 @@ class Labelling(Stepping):
                 outcomes.append(Outcome.LEARNED)
                 continue
             fate = self.store.fate_of(key) if fate is None else fate
-            if fate is None:
-                counts.unknown += 1
-                outcomes.append(Outcome.UNKNOWN)
-            elif fate == DROPPED:
-                counts.too_late += 1
-                outcomes.append(Outcome.TOO_LATE)
-            elif fate == sign:
-                counts.duplicates += 1
-                outcomes.append(Outcome.DUPLICATE)
-            else:
+            outcome = Outcome.UNKNOWN if fate is None else judged(sign, fate, correct=self._corrects)
+            if outcome is Outcome.CORRECTED:
                 self._learn_waiting(together)
                 together = {}
-                outcomes.append(self._correct(key, sign))
+                outcome = self._correct(key, sign)
+            self._count_refused(outcome)
+            outcomes.append(outcome)
         self._learn_waiting(together)
         return outcomes
+
+    @property
+    def _corrects(self) -> bool:
+        """Whether another label for a row replaces the first."""
+        return self.corrections == "learn"
+
+    def _count_refused(self, outcome: Outcome) -> None:
+        """Count a label if it is one that was not learned."""
+        counts = self._counts
+        counts.unknown += outcome is Outcome.UNKNOWN
+        counts.too_late += outcome is Outcome.TOO_LATE
+        counts.duplicates += outcome is Outcome.DUPLICATE
+        counts.conflicts += outcome is Outcome.CONFLICT
 
     def _learn_waiting(self, labels: dict[Key, float]) -> None:
         if labels:
@@ -156,10 +154,9 @@ class Labelling(Stepping):
             self._learn(rows, signs, give_back=self.store.put_back)
 
     def _correct(self, key: Key, sign: float) -> Outcome:
-        """Another label for a row that has been learned."""
+        """Another label for a row that has been learned: it is learned once more, unless the store has it no more."""
         row = self.store.recall(key) if isinstance(self.store, CorrectableStore) else None
-        if self.corrections != "learn" or row is None:
-            self._counts.conflicts += 1
+        if row is None:
             return Outcome.CONFLICT
         self._learn(row, np.array([sign]), give_back=lambda _: None)  # it is kept all the same
         self._counts.learned -= 1  # rows are counted once

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+DROPPED = 0.0  # what became of a row that expired without being learned; others became +1 or -1
+
 
 class Outcome(StrEnum):
     """What became of a label that came by key."""
@@ -16,6 +18,23 @@ class Outcome(StrEnum):
     EXPECTED = "expected"  # the label is kept until its row comes, or its time
     TOO_LATE = "too late"  # the row has expired and was dropped
     UNKNOWN = "unknown"  # no row of this key has been scored, or it is forgotten
+
+
+def judged(sign: float, fate: float | None, *, correct: bool) -> Outcome:
+    """What a label is, by what became of its row before: None while that waits, +1 or -1 as it was learned, `DROPPED`.
+
+    `correct` says that a label that differs from an earlier one is to replace it.
+
+    >>> [str(judged(1.0, fate, correct=False)) for fate in (None, 1.0, -1.0, DROPPED)]
+    ['learned', 'duplicate', 'conflict', 'too late']
+    """
+    if fate is None:
+        return Outcome.LEARNED
+    if fate == DROPPED:
+        return Outcome.TOO_LATE
+    if fate == sign:
+        return Outcome.DUPLICATE
+    return Outcome.CORRECTED if correct else Outcome.CONFLICT
 
 
 @dataclass

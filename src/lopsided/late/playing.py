@@ -25,11 +25,11 @@ def observes(model: Any) -> bool:
     return hasattr(model, "arrived")
 
 
-def score(model: Any, X: Any) -> Floats:
-    """Raw scores; 0 for a model that has not begun."""
+def score(model: Any, X: Any, *, short: int = _SHORT) -> Floats:
+    """Raw scores; 0 for a model that has not begun. So many rows are scored one by one, more of them at once."""
     if not model.started_:
         return np.zeros(X.shape[0])
-    if X.shape[0] <= _SHORT and _has_single_rows(model, X):
+    if X.shape[0] <= short and _has_single_rows(model, X):
         return np.array([model.raw_score_one(x) for x in X])
     return np.asarray(model.raw_scores(X))
 

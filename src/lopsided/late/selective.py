@@ -13,6 +13,18 @@ from lopsided.late.rows import Floats
 Flags = npt.NDArray[np.bool_]
 
 
+def inverse_chances(alerted: Flags, explored: Flags, share: float) -> Floats:
+    """What labels count: 1 of an alert, 1 / share of a row that was drawn from the others, 0 of all that nobody sees.
+
+    >>> inverse_chances(np.array([True, False, False]), np.array([False, True, False]), 0.25).tolist()
+    [1.0, 4.0, 0.0]
+    """
+    weights = alerted.astype(np.float64)
+    if share:
+        weights[explored] = 1.0 / share
+    return weights
+
+
 class SelectiveLabels:
     """Whose labels are ever seen, and what these count: each the inverse of its chance of being seen.
 
@@ -58,10 +70,7 @@ class SelectiveLabels:
         explored = ~alerted & (draws < self.explore)
         self.n_rows += alerted.size
         self.n_seen += int(np.count_nonzero(alerted | explored))
-        weights = alerted.astype(np.float64)
-        if self.explore:
-            weights[explored] = 1.0 / self.explore
-        return weights
+        return inverse_chances(alerted, explored, self.explore)
 
     def for_learning(self, weights: Floats) -> Floats:
         """What seen labels count when they are learned."""

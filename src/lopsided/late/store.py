@@ -17,13 +17,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from lopsided.encoding.raw_cells import Entry
+from lopsided.late.outcomes import DROPPED as DROPPED
 from lopsided.late.rows import Arrays, GrowingRows, Integers, growing_rows
 from lopsided.late.waiting_cells import as_columns, cut_down, entries_of, with_cells
 from lopsided.late.waiting_rows import Key as Key
 from lopsided.late.waiting_rows import WaitingRows as WaitingRows
 from lopsided.late.waiting_rows import joined
 
-DROPPED = 0.0  # what became of a row that expired without being learned; others became +1 or -1
 _FIRST_ROOM = 64
 
 

@@ -107,7 +107,7 @@ class Aging:
         """Choose what is to be forgotten next: what is too old, and what takes up too much room."""
         first, until = self._closed_until + 1, self._closed_until
         if due.since is not None:
-            until = min(self._reader.received_before(due.since, due.now, self._closed_until), self._expired_until)
+            until = self._reader.received_before(due.since, due.now, self._closed_until)
         # What has been given up since the bytes were counted must not be given up twice.
         is_recent = due.forgotten >= self._forgotten_until
         # With an entry go labels and replies, about as many bytes again: half of it, and then look again.
@@ -119,10 +119,10 @@ class Aging:
         for entry, n, length in self._reader.event_sizes(first, sequence - 1, _MOST_CLOSED):
             if entry > until and size >= excess:
                 break
-            if entry > self._expired_until:  # by no age, but perhaps because all of its labels have come
+            if entry > self._expired_until:  # some may wait, unless all of its labels have come
                 n_looked_up += n
                 if n_looked_up > _MOST_LOOKED_UP or not self._has_all_labels(entry, n, labelled):
-                    self.is_held_up = n_looked_up <= _MOST_LOOKED_UP
+                    self.is_held_up = n_looked_up <= _MOST_LOOKED_UP and size < excess
                     break
             size, last = size + length, entry
         if last > self._closed_until:

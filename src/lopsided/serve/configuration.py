@@ -19,6 +19,7 @@ from lopsided.late import Unlabelled
 from lopsided.serve.messages import ChallengerSettings, Decision, ModelSettings
 
 ID_MEMORY = 32 << 20
+MOST_PARKED = 100_000
 FIRST_EVENTS = 200  # so many tell what the columns are, if nobody said so
 _OWN_PARAMETERS = {"pos_label", "random_state", "shuffle", "threshold", "learners"}
 
@@ -27,12 +28,14 @@ _OWN_PARAMETERS = {"pos_label", "random_state", "shuffle", "threshold", "learner
 class Limits:
     """What is kept of each model: events for so many `seconds`, at most so many `bytes` of data (None: any number).
 
-    `id_memory` are bytes of memory by which ids are told that no event has.
+    `id_memory` are bytes of memory by which ids are told that no event has. At most `parked` labels wait for events
+    that have not come.
     """
 
     seconds: float | None = None
     bytes: int | None = None
     id_memory: int = ID_MEMORY
+    parked: int = MOST_PARKED
 
 
 def checked(settings: ModelSettings) -> ModelSettings:

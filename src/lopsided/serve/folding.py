@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import platform
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -19,30 +18,17 @@ from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.by_name import set_threshold
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import Attachment, from_bytes_attached, to_bytes
-from lopsided.labels import LabelMap, Signs
+from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
-from lopsided.serve.configuration import budget_of, built, label_of, labels_of, threshold_rule_of
-from lopsided.serve.measuring import Floats, Window
+from lopsided.serve.configuration import budget_of, built, labels_of, threshold_rule_of
+from lopsided.serve.learning import Known, Line
+from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import ChallengerSettings, ModelSettings
 from lopsided.serve.storage.log import LogReader
 from lopsided.serve.storage.versions import Versions
 from lopsided.version import __version__
 
 _SNAPSHOT = "service"
-
-
-@dataclass
-class Line:
-    """One learner and how good its answers were: the champion, or the challenger."""
-
-    chosen: ChallengerSettings
-    model: Any
-    window: Window = field(default_factory=Window)
-
-    @property
-    def started(self) -> bool:
-        """Whether it has learned anything."""
-        return bool(self.model.started_)
 
 
 class Fold:
@@ -125,7 +111,7 @@ class Fold:
     def _take_schema(self, schema: Schema) -> None:
         self.schema = schema
         chosen = ChallengerSettings(self.settings.learner, self.settings.parameters)
-        self.champion = Line(chosen, built(self.settings, chosen, schema))
+        self.champion = Line(chosen, built(self.settings, chosen, schema), self.labels)
         if self._waiting_challenger is not None:
             self._challenge(self._waiting_challenger)
 
@@ -140,8 +126,7 @@ class Fold:
                 line.model.arrived(unobserved(line.model, entry.feature_array))
 
     def _learn_labels(self, entry: log.Labels) -> None:
-        signs, weights = np.array(entry.signs, dtype=np.float64), np.array(entry.weights)
-        self._learn(entry.places, signs, weights, entry.corrects, entry.times)
+        self._learn(entry.places, entry.signs, entry.weights, entry.corrects, entry.times)
 
     def _expire(self, entry: log.Expired) -> None:
         self.n_expired += len(entry.places)
@@ -149,41 +134,27 @@ class Fold:
         self.expired_until = entry.last
         if entry.as_negative and entry.places:
             n = len(entry.places)
-            self._learn(entry.places, np.full(n, -1.0), np.ones(n), [False] * n, [math.nan] * n)
+            self._learn(entry.places, [-1] * n, [1.0] * n, [False] * n, [math.nan] * n)
 
     def _learn(
-        self, places: list[int], signs: Floats, weights: Floats, corrects: list[bool], times: list[float]
+        self, places: list[int], signs: list[int], weights: list[float], corrects: list[bool], times: list[float]
     ) -> None:
         found = [self._reader.event_at(place) for place in places]
-        here = [k for k, event in enumerate(found) if event is not None]
         events = [event for event in found if event is not None]
         if not events or self.champion is None:
             return
-        signs, weights = signs[here], weights[here]
+        here = [k for k, event in enumerate(found) if event is not None]
+        known = Known(
+            [places[k] for k in here],
+            events,
+            np.array(signs, dtype=np.float64)[here],
+            np.array(weights, dtype=np.float64)[here],
+            [corrects[k] for k in here],
+            [times[k] for k in here],
+        )
         for line in self._lines():
-            is_rival = line is self.challenger
-            scores = np.array([_score_of(entry, number, rival=is_rival) for entry, number in events])
-            for run in _alike(events):
-                self._learn_rows(line, _rows_of(events[run]), signs[run], scores[run], weights[run])
-            for k, (entry, number) in enumerate(events):
-                place, sign, score = places[here[k]], float(signs[k]), float(scores[k])
-                if not (corrects[here[k]] and line.window.correct(place, sign)) and score == score:
-                    alert = bool(entry.flags[number] & log.ALERT)
-                    delay = times[here[k]] - float(entry.time_array[number])
-                    line.window.add(place, score, sign, float(weights[k]), alert=alert, delay=delay)
-        self.n_learned += len(here)
-
-    def _learn_rows(self, line: Line, rows: Any, signs: Floats, scores: Floats, weights: Floats) -> None:
-        """Learn all of them; if one does not fit what the columns have turned out to be, the others alone."""
-        try:
-            learn(line.model, rows, signs, scores, weights, self.labels)
-        except ValueError:
-            if len(signs) == 1:
-                self.n_refused += 1
-                return
-            for k in range(len(signs)):
-                one = slice(k, k + 1)
-                self._learn_rows(line, rows[one], signs[one], scores[one], weights[one])
+            self.n_refused += line.learn(known, rival=line is self.challenger)
+        self.n_learned += len(events)
 
     def _decide(self, entry: log.DecisionChanged) -> None:
         self.settings = msgspec.structs.replace(self.settings, decision=entry.decision)
@@ -198,7 +169,7 @@ class Fold:
         elif self.schema is None:
             self._waiting_challenger = chosen
         else:
-            self.challenger = Line(chosen, built(self.settings, chosen, self.schema))
+            self.challenger = Line(chosen, built(self.settings, chosen, self.schema), self.labels)
 
     def _roll_back(self, name: str) -> None:
         if self.champion is None or self.schema is None:
@@ -210,7 +181,7 @@ class Fold:
         else:
             chosen, model = self.champion.chosen, built(self.settings, self.champion.chosen, self.schema)
         set_threshold(model, threshold_rule_of(self.settings.decision))
-        self.champion = Line(chosen, model)
+        self.champion = Line(chosen, model, self.labels)
 
     # ---------------------------------------------------------------- snapshots
 
@@ -271,37 +242,23 @@ class Fold:
         self.settings = msgspec.convert(facts["settings"], ModelSettings)
         self.labels = labels_of(self.settings)
         self.schema = Schema.from_json(facts["schema"])
-        self.champion = Line(msgspec.convert(facts["chosen"], ChallengerSettings), model)
+        self.champion = Line(msgspec.convert(facts["chosen"], ChallengerSettings), model, self.labels)
         self.champion.window.restore(_under("champion/", arrays))
         self.n_learned, self.n_expired = int(facts["learned"]), int(facts["expired"])
         self.n_refused, self.n_dropped = int(facts["refused"]), int(facts["dropped"])
         self.expired_until = int(facts["expired_until"])
         if "challenger" in facts:
             chosen = msgspec.convert(facts["challenger"], ChallengerSettings)
-            self.challenger = Line(chosen, built(self.settings, chosen, self.schema))
-            self.challenger.window.restore(_under("challenger/", arrays))
+            rival = built(self.settings, chosen, self.schema)
             if "challenger model" in arrays:
-                self.challenger.model = from_bytes_attached(arrays["challenger model"].tobytes())[0]
+                rival = from_bytes_attached(arrays["challenger model"].tobytes())[0]
             if "challenger history" in arrays:
-                self.challenger.model.history_ = from_bytes_attached(arrays["challenger history"].tobytes())[0]
+                rival.history_ = from_bytes_attached(arrays["challenger history"].tobytes())[0]
+            self.challenger = Line(chosen, rival, self.labels)
+            self.challenger.window.restore(_under("challenger/", arrays))
         if "budget" in facts:
             self.budget = AlertBudget.restored(facts["budget"], _under("budget/", arrays))
         self.position = int(facts["position"])
-
-
-def learn(model: Any, rows: Any, signs: Floats, scores: Floats, weights: Floats, labels: LabelMap) -> None:
-    """Learn rows in order, each with the score that it was answered; one alone takes the short way."""
-    remembered = np.where(np.isnan(scores), 0.0, scores)
-    if len(signs) == 1 and model.started_ and model.labels_.settled and isinstance(rows, list):
-        model.learn_one(rows[0], label_of(labels, signs[0]), score=float(remembered[0]), weight=float(weights[0]))
-    else:
-        model.learn_many(
-            rows,
-            Signs.of(signs, labels),
-            scores=remembered,
-            sample_weight=None if (weights == 1.0).all() else weights,
-            classes=labels.classes,
-        )
 
 
 def decide_alerts(budget: AlertBudget, entry: log.Events) -> Any:
@@ -324,28 +281,6 @@ def processor() -> str:
     import llvmlite.binding as llvm
 
     return f"{platform.machine()} {llvm.get_host_cpu_name()}"
-
-
-def _alike(events: list[tuple[log.Events, int]]) -> list[slice]:
-    """Stretches of events that all have features, or all have none because they came before the columns were known."""
-    has = [entry.features is not None for entry, _ in events]
-    ends = [k for k in range(1, len(has)) if has[k] != has[k - 1]]
-    return [slice(first, behind) for first, behind in zip([0, *ends], [*ends, len(has)], strict=True)]
-
-
-def _rows_of(events: list[tuple[log.Events, int]]) -> Any:
-    """Rows of events: as the model saw them, if a history made them depend on the moment, else by their columns."""
-    if events[0][0].feature_array is not None:
-        rows = np.stack([entry.feature_array[number] for entry, number in events])  # type: ignore[index]
-        return rows.view(EncodedRows)
-    return [entry.columns(number) for entry, number in events]
-
-
-def _score_of(entry: log.Events, number: int, *, rival: bool) -> float:
-    """What was answered; NaN of a learner that had not begun then, whose 0 is no opinion."""
-    if not rival:
-        return float("nan") if math.isnan(entry.probability_array[number]) else float(entry.score_array[number])
-    return float("nan") if entry.rival_array is None else float(entry.rival_array[number])
 
 
 def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def state_of(model: RunningModel) -> ModelState:
         alerts=sequencer.n_alerts,
         waiting=max(0, sequencer.n_events - sequencer.n_labelled - summary.dropped),
         labels=summary.learned,
-        parked=sequencer.n_parked,
+        parked=sequencer.judge.n_parked,
         expired=summary.expired,
         threshold=summary.threshold,
         delay=summary.delay,
@@ -63,6 +63,7 @@ def state_of(model: RunningModel) -> ModelState:
         challenger=summary.challenger,
         versions=model.versions.all(),
         notes=_notes(model),
+        refused=sequencer.judge.n_refused,
     )
 
 
@@ -91,6 +92,12 @@ def _notes(model: RunningModel) -> list[str]:
         notes.append(
             f"{model.sequencer.aging.n_forgotten:,} old event(s) are no longer kept. Their ids are unknown: a label "
             "for one of them is parked, and learned by nobody."
+        )
+    judge = model.sequencer.judge
+    if judge.n_parked >= judge.most_parked:
+        notes.append(
+            f"{judge.n_parked:,} labels wait for events that have not come, as many as may: further ones are refused "
+            "until events come, or labels have waited too long."
         )
     if model.limits.bytes is not None and model.sequencer.aging.is_held_up:
         notes.append(

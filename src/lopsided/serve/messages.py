@@ -53,11 +53,11 @@ class LabelGiven(Struct, forbid_unknown_fields=True, omit_defaults=True):
     correct: bool = False
 
 
-Outcome = Literal["learned", "corrected", "duplicate", "conflict", "parked", "too late", "not selected"]
+Outcome = Literal["learned", "corrected", "duplicate", "conflict", "parked", "too late", "not selected", "refused"]
 
 
 class LabelOutcome(Struct):
-    """What became of a label."""
+    """What became of a label. One that was refused had no event, and too many others wait for theirs."""
 
     id: str
     outcome: Outcome
@@ -215,7 +215,7 @@ class ModelState(Struct):
     alerts: int
     waiting: int
     labels: int
-    parked: int
+    parked: Annotated[int, Meta(description="Labels that wait for events that have not come.")]
     expired: int
     threshold: float | None
     delay: LabelDelay | None
@@ -226,6 +226,7 @@ class ModelState(Struct):
     challenger: LineState | None
     versions: list[Version]
     notes: list[str]
+    refused: Annotated[int, Meta(description="Labels that found no room to wait, since the service was started.")] = 0
 
 
 class Models(Struct):

@@ -108,7 +108,7 @@ class RunningModel:
         self._fold = recovered(self._folder, self._disk, self._readers[0])
         self._ids = EventIds.opened(self._folder / "ids", self._disk, self._readers[1], self.limits.id_memory)
         self.forgotten = int(self.reader.fact("forgotten") or 0)
-        self._sequencer = Sequencer(self._fold, self._readers[1], self._ids)
+        self._sequencer = Sequencer(self._fold, self._readers[1], self._ids, self.limits.parked)
         self.versions = Versions(self._folder, self._disk)
 
     # ---------------------------------------------------------------- for those who ask

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lopsided.alerts import AlertBudget
+from lopsided.late.playing import arrived, observes, score
 from lopsided.serve import entries as log
 from lopsided.serve.folding import decide_alerts
 from lopsided.serve.measuring import Floats
@@ -21,21 +22,17 @@ class Scorer:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.started = bool(model.started_)
-        self._observes = hasattr(model, "arrived")  # asked once: the answer takes as long as a score
+        self._observes = observes(model)  # asked once: the answer takes as long as a score
         self.threshold = float(model.threshold_) if self.started else 0.0
         self._memory = model.score_memory_ if self.started else None
 
     def observed(self, rows: Floats) -> Floats:
         """Rows with the features of this moment, if the model has a history, which notes that they came."""
-        return self.model.arrived(rows) if self._observes else rows
+        return arrived(self.model, rows) if self._observes else rows
 
     def scores(self, rows: Floats) -> Floats:
         """Raw scores; 0 before the model began."""
-        if not self.started:
-            return np.zeros(len(rows))
-        if len(rows) == 1:
-            return np.array([self.model.raw_score_one(rows[0])])
-        return np.asarray(self.model.raw_scores(rows))
+        return score(self.model, rows, short=1)
 
     def probabilities(self, scores: Floats) -> Floats:
         """Of the positive class; NaN before the model began."""

@@ -19,9 +19,10 @@ from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
-from lopsided.serve.aging import Aging, Due, Fates
+from lopsided.serve.aging import Aging, Due
 from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
 from lopsided.serve.folding import Fold, unobserved
+from lopsided.serve.judging import REFUSED, Judge, NoRoomError, weight_of
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import EventAnswer, LabelOutcome, ModelSettings
 from lopsided.serve.replying import Replies
@@ -31,7 +32,6 @@ from lopsided.serve.storage.ids import EventIds
 from lopsided.serve.storage.log import Group, LogReader
 
 _REPLIES_KEPT = 7 * 86400.0  # seconds in which a request is known again by its key
-_LARGEST_WEIGHT = 1000.0  # of a label that was seen by a small chance
 
 Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and the id of that
 
@@ -39,7 +39,7 @@ Fresh = list[tuple[NewEvents, int, str]]  # a request, one of its events, and th
 class Sequencer:
     """All that must be known to answer and to judge; `fold` is where the log ends when it begins."""
 
-    def __init__(self, fold: Fold, reader: LogReader, ids: EventIds) -> None:
+    def __init__(self, fold: Fold, reader: LogReader, ids: EventIds, most_parked: int) -> None:
         self._reader, self._ids = reader, ids
         self.sequence = max(fold.position, reader.last)
         self.settings: ModelSettings = fold.settings
@@ -50,24 +50,18 @@ class Sequencer:
         self.versions = fold.versions
         self.view = View(0, None, None)
         self.aging = Aging(reader, fold.expired_until)
+        self.judge = Judge(reader, self.aging, most_parked)
         self.n_events, self.n_alerts = int(reader.fact("events") or 0), int(reader.fact("alerts") or 0)
         labelled = reader.fact("labelled")  # which an older version did not count
         self.n_labelled = reader.count("labels") if labelled is None else int(labelled)
         self._first: list[dict[str, Any]] = []  # columns of the first events, until there is a schema
         self._arrivals: deque[tuple[int, Floats]] = deque()  # behind the view, for its history
         self._unwritten: dict[int, log.Events] = {}
-        self._fates = Fates(reader)
-        self._parked = reader.all_parked()
         self._replies = Replies(reader)
         if self.schema is None:
             for sequence, _ in reader.event_entries(1, self.sequence):
                 entry = reader.events_at(sequence)
                 self._first += [] if entry is None else [entry.columns(number) for number in range(len(entry.ids))]
-
-    @property
-    def n_parked(self) -> int:
-        """Labels whose event has not come."""
-        return len(self._parked)
 
     def find(self, names: Sequence[str]) -> list[int | None]:
         """Places of events by their ids; None for one that nobody knows, or that is forgotten."""
@@ -90,7 +84,7 @@ class Sequencer:
         for old in [known for known in self._unwritten if known <= sequence]:
             del self._unwritten[old]
         self._replies.written(sequence)
-        self._fates.written(sequence, self.sequence)
+        self.judge.fates.written(sequence, self.sequence)
 
     # ---------------------------------------------------------------- a group
 
@@ -161,7 +155,7 @@ class Sequencer:
         names = [request.ids[row] or f"{self.sequence + 1}-{number}" for number, (request, row) in enumerate(rows)]
         for (request, row), name, place in zip(rows, names, self.find(names), strict=True):
             if request.ids[row] is None:
-                while place is not None or name in seen or name in self._parked:
+                while place is not None or name in seen or name in self.judge:
                     name += "-"
                     place = self.find([name])[0]
             place = seen.get(name) if place is None else place
@@ -182,7 +176,7 @@ class Sequencer:
             sign = request.signs[row]
             if sign is not None and self._outcome(place, sign, correct=False) == "learned":
                 known.append((place, sign, group.received))
-                self._fates.settle(place, sign)
+                self.judge.fates.settle(place, sign)
         self._learn(known, group)
 
     def _entry_of(self, fresh: Fresh, now: float) -> log.Events:
@@ -240,9 +234,7 @@ class Sequencer:
                 group.alerts.append((places[number], day_of(entry.time_array[number]), entry.flags[number]))
             if self.schema is None:
                 self._first.append(request.columns[row])
-            sign, parked = request.signs[row], self._parked.pop(name, None) if self._parked else None
-            if parked is not None:
-                group.parked[name] = None
+            sign, parked = request.signs[row], self.judge.unpark(name, group)
             if sign is not None:
                 known.append((places[number], sign, group.received))
             elif parked is not None:
@@ -294,7 +286,7 @@ class Sequencer:
         for k, place in enumerate(self.find(request.ids)):
             sign, time = request.signs[k], request.times[k]
             if place is None:
-                outcome = self._park(request.ids[k], sign, time, group, correct=request.corrects[k])
+                outcome = self.judge.park(request.ids[k], sign, time, group, correct=request.corrects[k])
                 if outcome == "parked":
                     parked.append(k)
             else:
@@ -302,8 +294,11 @@ class Sequencer:
                 if outcome in ("learned", "corrected"):
                     known.append((place, sign, time))
                     corrects.append(outcome == "corrected")
-                    self._fates.settle(place, sign)
+                    self.judge.fates.settle(place, sign)
             outcomes.append(outcome)
+        if all(outcome == REFUSED for outcome in outcomes):  # nothing has happened: it can be sent again as it is
+            request.error = NoRoomError(self.judge.most_parked)
+            return
         sequence = self._learn(known, group, corrects)
         if parked:
             names, signs, times = ([of[k] for k in parked] for of in (request.ids, request.signs, request.times))
@@ -312,34 +307,15 @@ class Sequencer:
             at = sequence if outcome in ("learned", "corrected") else None
             request.outcomes.append(LabelOutcome(name, outcome, at))  # type: ignore[arg-type]
 
-    def _park(self, name: str, sign: int, time: float, group: Group, *, correct: bool) -> str:
-        """Keep a label whose event has not come; another one for the same event must say that it corrects it."""
-        before = self._parked.get(name)
-        if before is not None and (before[0] == sign or not correct):
-            return "duplicate" if before[0] == sign else "conflict"
-        self._parked[name] = sign, time
-        group.parked[name] = sign, time, group.received
-        return "parked"
-
     def _outcome(self, place: int, sign: int, *, correct: bool) -> str:
-        fate = self._fates.of(place)
-        if fate is not None and (fate == sign or not correct):
-            return "duplicate" if fate == sign else "conflict"
-        if self.aging.is_too_late(place, has_label=fate is not None):
-            return "too late"
-        if fate is not None:
-            return "corrected"
-        return "learned" if self._weight(place) else "not selected"
+        return self.judge.outcome(place, sign, correct=correct, weight=self._weight(place))
 
     def _weight(self, place: int) -> float:
         """The inverse of the chance that the label of an event would be seen; 0 if there was none."""
-        if not self.settings.selective:
+        if not self.settings.selective:  # which saves reading the event
             return 1.0
         found = self._event_at(place)
-        flags = 0 if found is None else found[0].flags[found[1]]
-        if flags & log.EXPLORED:
-            return min(1.0 / self.settings.exploration, _LARGEST_WEIGHT)
-        return 1.0 if flags else 0.0
+        return weight_of(0 if found is None else found[0].flags[found[1]], self.settings)
 
     def _learn(
         self, known: list[tuple[int, int, float]], group: Group, corrects: list[bool] | None = None
@@ -354,7 +330,7 @@ class Sequencer:
         sequence = self._write(group, log.Labels(places, signs, weights, times, corrects))
         self.n_labelled += corrects.count(False)
         for place, sign, time in known:
-            self._fates.settle(place, sign)
+            self.judge.fates.settle(place, sign)
             group.labels.append((place, sign, sequence, time))
         return sequence
 
@@ -364,11 +340,8 @@ class Sequencer:
         """Give up events that have waited too long, and labels whose events never came."""
         patience, as_negative = patience_of(self.settings)
         since = group.received - patience
-        for name in self._reader.parked_before(since):
-            if name not in group.parked and name in self._parked:
-                del self._parked[name]
-                group.parked[name] = None
-        overdue = self.aging.overdue(since, group.received, self._fates)
+        self.judge.expire_parked(since, group)
+        overdue = self.aging.overdue(since, group.received, self.judge.fates)
         if overdue is None:
             return
         first, last, places = overdue
@@ -380,7 +353,7 @@ class Sequencer:
         if as_negative:
             self.n_labelled += len(places)
             for place in places:
-                self._fates.settle(place, -1)
+                self.judge.fates.settle(place, -1)
                 group.labels.append((place, -1, sequence, group.received))
 
     def _forget(self, tick: Tick, group: Group) -> None:
@@ -389,7 +362,7 @@ class Sequencer:
         if self._reader.has_replies_before(now - _REPLIES_KEPT):
             group.replies_before = now - _REPLIES_KEPT
         since = None if tick.retention is None else now - tick.retention
-        self.aging.close(Due(since, now, tick.excess, tick.forgotten), self.sequence, self._fates)
+        self.aging.close(Due(since, now, tick.excess, tick.forgotten), self.sequence, self.judge.fates)
         gone = self.aging.forgettable(tick.saved)
         if gone is not None:
             group.forget_too(gone)

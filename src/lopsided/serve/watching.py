@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lopsided.serve.folding import Fold, Line
+from lopsided.serve.folding import Fold
+from lopsided.serve.learning import Line
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import LabelDelay, LineState, Measures, PastMeasures, PastPoint
 from lopsided.serve.sequencing import Sequencer

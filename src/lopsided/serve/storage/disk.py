@@ -19,7 +19,7 @@ class Disk(Protocol):
     def write(self, path: Path, content: bytes) -> None:
         """Put a file there, all of it or nothing; when this returns, it survives a loss of power."""
 
-    def write_pieces(self, path: Path, pieces: Iterable[bytes]) -> None:
+    def write_pieces(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         """The same with a large file, piece by piece: nobody who writes meanwhile waits for all of it at once."""
 
     def read(self, path: Path) -> bytes:
@@ -63,7 +63,7 @@ class RealDisk:
         """Into a new file, which takes the place of the old one when it is safe."""
         self.write_pieces(path, [content])
 
-    def write_pieces(self, path: Path, pieces: Iterable[bytes]) -> None:
+    def write_pieces(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         """The same, each piece made safe before the next."""
         new = path.with_name(path.name + _NEW)
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

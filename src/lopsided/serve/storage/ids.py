@@ -9,6 +9,7 @@ The thread that answers asks and adds; the one that learns writes files and merg
 
 from __future__ import annotations
 
+import ctypes
 import logging
 from array import array
 from collections.abc import Callable, Sequence
@@ -19,27 +20,19 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from lopsided.serve.entries import entry_and_number
 from lopsided.serve.storage.disk import Disk
+from lopsided.serve.storage.filters import NO_FILTERS, FilterMemory, Filters
 from lopsided.serve.storage.log import LogReader
-from lopsided.serve.storage.segments import (
-    ANY,
-    Hashes,
-    Pairs,
-    Segment,
-    SegmentError,
-    SegmentFiles,
-    masks_of,
-    shift_of,
-)
+from lopsided.serve.storage.segments import Pairs, Segment, SegmentError, SegmentFiles
 
 _LOG = logging.getLogger("lopsided.serve")
 
 ROOM = 1 << 16
-MEMORY = 32 << 20  # bytes of filters
+MEMORY = 32 << 20  # bytes for filters
 _FAN_OUT = 8
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # others than glibc have none
 _STRETCH = 10_000  # entries whose ids are read at a time
 
 Belongs = Callable[[str, int], bool]
@@ -65,21 +58,6 @@ class Latest:
         return np.frombuffer(self._hashes, dtype=np.uint64), np.frombuffer(self._places, dtype=np.int64)
 
 
-class Filters(NamedTuple):
-    """The filters of all files in one array, so that a look-up asks all of them at once."""
-
-    words: Hashes
-    offsets: npt.NDArray[np.int64]
-    shifts: Hashes
-
-    def hits(self, hashes: Hashes) -> tuple[list[int], list[int]]:
-        """Which files may hold which of the ids."""
-        masks = masks_of(hashes)
-        at = (hashes >> self.shifts[:, None]).astype(np.int64) + self.offsets[:, None]
-        files, rows = np.nonzero(self.words[at] & masks == masks)
-        return files.tolist(), rows.tolist()
-
-
 class Known(NamedTuple):
     """All ids at a moment: never changed, but for what is added to the latest."""
 
@@ -92,15 +70,15 @@ class Known(NamedTuple):
 class EventIds:
     """From ids to places. Hashes may collide: `belongs(id, place)` must say whether the event there has this very id.
 
-    `memory` bounds the filters. The largest files, for which there is no room, are read at every look-up.
+    `memory` is that of the filters. The largest files, for which there is no room, are read at every look-up.
     """
 
     def __init__(
         self, folder: Path, disk: Disk, identity: str, *, room: int = ROOM, memory: int = MEMORY, first: int = 1
     ) -> None:
-        self._files = SegmentFiles(folder, disk, identity, most_words=memory // 8)
-        self._room, self._memory = room, memory
-        self._known = Known(Latest(first), (), (), self._filters(()))
+        self._files = SegmentFiles(folder, disk, identity, most_words=memory // 16)
+        self._room, self._memory = room, FilterMemory(memory)
+        self._known = Known(Latest(first), (), (), NO_FILTERS)
         self._changing = Lock()
 
     def add(self, ids: Sequence[str], places: Sequence[int]) -> None:
@@ -117,11 +95,14 @@ class EventIds:
             for row in unknown:
                 found[row] = full.places.get(ids[row])
             unknown = [row for row in unknown if found[row] is None]
-        if unknown and known.segments:
+        if unknown and self._known.segments:
             hashes = [hash_of(ids[row]) for row in unknown]
-            for number, k in zip(*known.filters.hits(np.array(hashes, dtype=np.uint64)), strict=True):
+            with self._changing:  # what has been asked may then be written over
+                segments, filters = self._known.segments, self._known.filters
+                hits = filters.hits(np.array(hashes, dtype=np.uint64))
+            for number, k in zip(*hits, strict=True):
                 row = unknown[k]
-                for place in known.segments[number].places_of(hashes[k]):
+                for place in segments[number].places_of(hashes[k]):
                     if found[row] is None and belongs(ids[row], place):
                         found[row] = place
         return found
@@ -150,6 +131,7 @@ class EventIds:
         elif small:
             # A large one takes seconds: what comes meanwhile must not pile up in memory.
             self._replace(small, self._files.write_merged(small, lambda: self._store_full(written())))
+            _give_back()
         return bool(outdated or small)
 
     def _store_full(self, written: int) -> bool:
@@ -162,10 +144,10 @@ class EventIds:
     def _store(self, full: Latest) -> None:
         """A file of the oldest ids that are in none."""
         segment = self._files.write(full.first, full.last, full.pairs())
+        segments, filters = self._laid_out([*self._known.segments, segment])
         with self._changing:
             known = self._known
-            segments = _in_order([*known.segments, segment])
-            self._known = known._replace(full=known.full[1:], segments=segments, filters=self._filters(segments))
+            self._known = known._replace(full=known.full[1:], segments=segments, filters=filters)
 
     def _to_merge(self, segments: Sequence[Segment]) -> list[Segment]:
         """The oldest of those files of about one size that are enough to become one of the next."""
@@ -183,27 +165,17 @@ class EventIds:
     def _replace(self, old: Sequence[Segment], new: Segment | None) -> None:
         """One file in the place of several, or none."""
         gone = {segment.first for segment in old}
+        kept = [segment for segment in self._known.segments if segment.first not in gone]
+        segments, filters = self._laid_out(kept if new is None else [*kept, new])
         with self._changing:
-            kept = [segment for segment in self._known.segments if segment.first not in gone]
-            segments = _in_order(kept if new is None else [*kept, new])
-            self._known = self._known._replace(segments=segments, filters=self._filters(segments))
+            self._known = self._known._replace(segments=segments, filters=filters)
         for segment in old:
             self._files.remove(segment.first, segment.last)
 
-    def _filters(self, segments: Sequence[Segment]) -> Filters:
-        """All filters together; the largest, which have no room, are left out: every id may be in such a file."""
-        room, chosen = self._memory // 8, {}
-        for segment in sorted(segments, key=lambda segment: segment.n):
-            if segment.has_filter and segment.words.size <= room:
-                room -= segment.words.size
-                chosen[segment.first] = segment.words
-        parts = [chosen.get(segment.first, ANY) for segment in segments]
-        words = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
-        offsets = np.cumsum([0, *(part.size for part in parts)])[:-1]
-        for segment, offset, part in zip(segments, offsets.tolist(), parts, strict=True):
-            segment.words = words[offset : offset + part.size]  # so that there is only one of each
-        shifts = np.array([shift_of(part) for part in parts], dtype=np.uint64)
-        return Filters(words, offsets.astype(np.int64), shifts)
+    def _laid_out(self, segments: Sequence[Segment]) -> tuple[tuple[Segment, ...], Filters]:
+        """Files in order, the oldest first, and their filters. Only one thread changes what files there are."""
+        ordered = tuple(sorted(segments, key=lambda segment: segment.first))
+        return ordered, self._memory.laid_out(ordered, self._known.filters)
 
     @property
     def size(self) -> int:
@@ -218,8 +190,8 @@ class EventIds:
         disk.make_folder(folder)
         forgotten = int(reader.fact("forgotten") or 0)
         index = cls(folder, disk, reader.fact("identity"), memory=memory, first=forgotten + 1)
-        segments = index._found(reader.last, forgotten)
-        index._known = index._known._replace(segments=segments, filters=index._filters(segments))
+        segments, filters = index._laid_out(index._found(reader.last, forgotten))
+        index._known = index._known._replace(segments=segments, filters=filters)
         behind = forgotten
         for segment in segments:
             index._read(reader, behind + 1, segment.first - 1)
@@ -228,7 +200,7 @@ class EventIds:
         index._read(reader, behind + 1, reader.last)
         return index
 
-    def _found(self, last: int, forgotten: int) -> tuple[Segment, ...]:
+    def _found(self, last: int, forgotten: int) -> list[Segment]:
         """The files that are of use; others, which a crash has left behind or which are broken, are removed."""
         found: list[Segment] = []
         for stretch in sorted(self._files.stretches(), key=lambda stretch: (stretch[0], -stretch[1])):
@@ -241,7 +213,7 @@ class EventIds:
             except SegmentError as error:
                 _LOG.info("The file of the ids of entries %d to %d is removed: %s", *stretch, error)
                 self._files.remove(*stretch)
-        return tuple(found)
+        return found
 
     def _read(self, reader: LogReader, first: int, last: int) -> None:
         """Ids of a stretch of the log."""
@@ -260,8 +232,10 @@ class EventIds:
             self._store(self._known.full[0])
 
 
-def _in_order(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    return tuple(sorted(segments, key=lambda segment: segment.first))
+def _give_back() -> None:
+    """Let the system have what merging has used; of itself glibc would keep some of it, a little more each time."""
+    if _TRIM is not None:
+        _TRIM(0)
 
 
 @lru_cache(maxsize=1 << 14)  # an id is looked for before it is added

@@ -45,6 +45,7 @@ CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, received REAL, body BL
 _INDICES = """
 CREATE INDEX IF NOT EXISTS replies_by_age ON replies (received);
 CREATE INDEX IF NOT EXISTS replies_by_entry ON replies (sequence);
+CREATE INDEX IF NOT EXISTS parked_by_age ON parked (received);
 """
 # From the first format: ids are in files, which are made from the log; replies go with their entries.
 _FROM_FORMAT_1 = """

@@ -11,6 +11,7 @@ A block is so many hashes, and then as many places. Numbers have 64 bits, the le
 
 from __future__ import annotations
 
+import mmap
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -124,10 +125,10 @@ class SegmentFiles:
     def _write(self, first: int, last: int, n: int, pieces: Iterator[Pairs]) -> Segment:
         path, block = self._path(first, last), max(_BLOCK, -(-n // _MOST_BLOCKS))
         n_words = max(2, 1 << (-(-n // _IDS_IN_A_WORD) - 1).bit_length())
-        words = np.zeros(n_words, dtype=np.uint64) if n_words <= self._most_words else ANY.copy()
+        words = _of_own_pages(n_words) if n_words <= self._most_words else ANY.copy()
         fences: list[Hashes] = []
 
-        def parts() -> Iterator[bytes]:
+        def parts() -> Iterator[bytes | memoryview]:
             for hashes, places in _in_blocks(pieces, block):
                 _fill(words, hashes)
                 fences.append(hashes[::block].copy())
@@ -135,10 +136,12 @@ class SegmentFiles:
                 if hashes.size > block:  # whole blocks: of each the hashes, then the places
                     numbers = numbers.reshape(2, -1, block).swapaxes(0, 1)
                 yield numbers.astype("<u8", copy=False).tobytes()
-            known = np.concatenate([words, *fences])
-            told = known.astype("<u8", copy=False).tobytes()
-            counts = n, block, words.size, known.size - words.size
-            yield told + _END.pack(*counts, self._identity.encode(), zlib.crc32(told), _MAGIC)
+            filter_ = words.astype("<u8", copy=False).view(np.uint8).data
+            firsts = np.concatenate(fences).astype("<u8", copy=False).tobytes()
+            checksum = zlib.crc32(firsts, zlib.crc32(filter_))
+            counts = n, block, words.size, len(firsts) // 8
+            yield filter_
+            yield firsts + _END.pack(*counts, self._identity.encode(), checksum, _MAGIC)
 
         self._disk.write_pieces(path, parts())
         return Segment(first, last, n, words, np.concatenate(fences), block, self._disk.open(path))
@@ -158,6 +161,11 @@ class SegmentFiles:
             raise SegmentError("it is broken")
         known = np.frombuffer(told, dtype="<u8")
         return Segment(first, last, n, known[:n_words], known[n_words:].copy(), block, file)
+
+
+def _of_own_pages(n_words: int) -> Hashes:
+    """Zeros that are given back to the system as soon as nobody has them: they may be many, for a moment."""
+    return np.frombuffer(mmap.mmap(-1, 8 * n_words), dtype=np.uint64)
 
 
 def _in_blocks(pieces: Iterator[Pairs], block: int) -> Iterator[Pairs]:

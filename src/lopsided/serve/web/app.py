@@ -76,6 +76,7 @@ class _Service(Starlette):
 
     def __init__(self, tokens: Tokens, **options: Any) -> None:
         super().__init__(**options)
+        self.router.redirect_slashes = False  # only what is described is there
         self._hot = {route.path.rpartition("/")[2]: _guarded(route, tokens) for route in ROUTES[:2]}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,10 +17,14 @@ _COUNTERS = {
     "events": ("Events that were scored.", lambda model: model.sequencer.n_events),
     "alerts": ("Events that were alerts.", lambda model: model.sequencer.n_alerts),
     "labels_learned": ("Labels that were learned.", lambda model: model.summary.learned),
+    "labels_refused": (
+        "Labels without an event for which there was no room to wait.",
+        lambda model: model.sequencer.judge.n_refused,
+    ),
     "expired": ("Events that no label came for.", lambda model: model.summary.expired),
 }
 _GAUGES = {
-    "labels_parked": ("Labels whose event has not come.", lambda model: model.sequencer.n_parked),
+    "labels_parked": ("Labels whose event has not come.", lambda model: model.sequencer.judge.n_parked),
     "log_sequence": ("The latest entry of the log.", lambda model: model.written),
     "learned_sequence": ("The entry up to which has been learned.", lambda model: model.summary.position),
     "auroc": ("Area under the ROC curve over the latest labels.", lambda model: model.summary.champion.measures.auroc),

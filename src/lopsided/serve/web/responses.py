@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from lopsided.constraints import ParameterError
 from lopsided.serve.house import ExistsError, House, UnknownModelError
+from lopsided.serve.judging import NoRoomError
 from lopsided.serve.messages import Problem
 from lopsided.serve.replying import RepeatedTooSoonError
 from lopsided.serve.running import BusyError, RunningModel, UnavailableError
@@ -26,6 +27,7 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (ExistsError, 409),
     (RepeatedTooSoonError, 409),
     (BusyError, 429),
+    (NoRoomError, 429),
     (UnavailableError, 503),
     (ParameterError, 422),
     (ValueError, 422),

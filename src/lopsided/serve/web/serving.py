@@ -16,6 +16,7 @@ from lopsided.serve.web.app import application
 from lopsided.serve.web.tokens import Tokens, is_loopback
 
 _WAITING = 1024  # connections that have not been taken yet
+_PATIENCE = 10  # seconds for answers that are on their way when the service is ended: some clients never take theirs
 _SWITCH = 0.0005  # seconds after which a thread gives way: whoever answers must not wait long for whoever learns
 
 
@@ -37,7 +38,13 @@ def serve(house: House, tokens: Tokens, host: str, port: int, started: Callable[
     address = f"http://{name}:{own.getsockname()[1]}"
     app = application(house, tokens, only_for=None if tokens else host)
     config = uvicorn.Config(
-        app, log_level=logging.WARNING, access_log=False, backlog=_WAITING, timeout_keep_alive=75, proxy_headers=False
+        app,
+        log_level=logging.WARNING,
+        access_log=False,
+        backlog=_WAITING,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=_PATIENCE,
+        proxy_headers=False,
     )
     server = _Server(config, lambda: started(address))
     # uvicorn sends itself the signal again when everything has been saved: then it has done its work.
@@ -62,6 +69,11 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if not self.should_exit:
             self._told()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does, which waits for all answers: those that have no end must hear of it."""
+        self.config.app.state.is_closing = True  # type: ignore[union-attr]
+        await super().shutdown(sockets)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -130,5 +130,5 @@ export function showDays(days, state) {
   stacks(byId("outcomes-chart"), days.filter((day, k, all) => all.slice(0, k + 1).some((one) => one.alerts)).map((day) => [words.shortDay(day.day), parts(day)]), "Alerts by day and what they turned out to be");
   byId("outcomes-legend").innerHTML = [["rare", positive], ["usual", negative], ["unknown", "not known yet"]].map(([kind, name]) => `<span><i class="${kind}"></i>${escaped(name)}</span>`).join("");
   const scored = days.filter((day) => day.mean_score !== null).map((day) => [Date.parse(day.day) / 1000, day.mean_score]);
-  lines(byId("drift-chart"), scored.length ? [{ kind: "champion", points: scored }] : [], { say: "Mean score by day", height: 130, limits: [-Infinity, Infinity], least: 1e-6 });
+  lines(byId("drift-chart"), scored.length ? [{ kind: "champion", points: scored }] : [], { say: "Mean score by day", height: 130, limits: [-Infinity, Infinity], least: 1e-6, xs: (x) => words.moment(x, Infinity) });
 }
