@@ -2,13 +2,15 @@
 
     python benchmarks/rates.py [--learners NAME ...] [--streams NAME ...] [--orders N]
 
-A model learns the first half of a stream, at most 4,000 rows. Then it is asked twice:
+A model learns the first half of a stream, at most 4,000 rows. Then it is asked three times:
 
 - held out: `predict` on all later rows, none of which is learned;
+- in a file: the same rows and scores, decided on one after the other as `lopsided score` does (`AlertShare`);
 - online: `score_one` for each later row (at most 2,000), then `learn_one`.
 
 A figure is the share of rows flagged, divided by the share asked for, averaged over orders of the rows or seeds of the
-generator. What is left to chance is printed below: the typical standard error of a column's figures.
+generator. What is left to chance is printed below: the typical standard error of a column's figures, and how far the
+farthest single run of all learners was from 1.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from typing import Any
 import numpy as np
 
 import lopsided as lp
+from lopsided.alerts import AlertShare
 from lopsided.datasets import Dataset, load_keel, overlapping, transactions, xor
 from lopsided.estimators import registry
 
 SHARES = (0.05, 0.01)
+ASKED = ("held out", "in a file", "online")
 MOST_PAST, MOST_ONLINE = 4_000, 2_000
 
 
@@ -69,12 +73,14 @@ def learner_of(name: str, share: float, seed: int) -> Any:
 
 
 def ratios(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
-    """For each share asked for: what is flagged held out, and online, divided by it."""
+    """For each share asked for: what is flagged held out, in a file, and online, divided by it."""
     past, found = min(MOST_PAST, len(y) // 2), []
     stop = min(len(y), past + MOST_ONLINE)
     for share in SHARES:
         model = learner_of(name, share, seed).partial_fit(X[:past], y[:past], classes=[0, 1])
         found.append(float(np.mean(model.predict(X[past:]) == 1)) / share)
+        in_a_file = AlertShare(share, model.recent_scores_).decide(model.raw_scores(X[past:]))
+        found.append(float(np.mean(in_a_file)) / share)
         flagged = 0
         for x, label in zip(X[past:stop], y[past:stop].tolist(), strict=True):
             flagged += model.score_one(x) > 0.0
@@ -85,7 +91,7 @@ def ratios(name: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
 
 def main() -> None:
     everybody = [e.name for e in registry.entries(online=True, is_learner=True) if not e.takes_tables]
-    everybody = [name for name in everybody if registry.entry(name).family != "bayesian"]
+    everybody = [name for name in everybody if registry.entry(name).family != "bayesian" and name != "KeyedLearner"]
     parser = argparse.ArgumentParser()
     parser.add_argument("--learners", nargs="+", choices=everybody, default=everybody)
     parser.add_argument("--streams", nargs="+", choices=list(STREAMS), default=list(STREAMS))
@@ -94,13 +100,17 @@ def main() -> None:
     warnings.simplefilter("ignore")
     figures = {stream: _figures_of(stream, options.learners, options.orders) for stream in options.streams}
     for which, share in enumerate(SHARES):
-        print(f"\n| {share:.0%}: held out / online | " + " | ".join(figures) + " |")
+        columns = slice(len(ASKED) * which, len(ASKED) * (which + 1))
+        print(f"\n| {share:.0%}: {' / '.join(ASKED)} | " + " | ".join(figures) + " |")
         print("|---|" + "---|" * len(figures))
         for name in options.learners:
-            pairs = [found[name].mean(axis=0)[2 * which : 2 * which + 2] for found in figures.values()]
-            print(f"| {name} | " + " | ".join(f"{held:.2f} / {online:.2f}" for held, online in pairs) + " |")
-        chances = [_chance(list(found.values()))[2 * which : 2 * which + 2] for found in figures.values()]
-        print("| *standard error* | " + " | ".join(f"{held:.2f} / {online:.2f}" for held, online in chances) + " |")
+            print(_line(name, [found[name].mean(axis=0)[columns] for found in figures.values()]))
+        print(_line("*standard error*", [_chance(list(found.values()))[columns] for found in figures.values()]))
+        print(_line("*farthest run*", [_farthest(list(found.values()))[columns] for found in figures.values()]))
+
+
+def _line(name: str, cells: list[np.ndarray]) -> str:
+    return f"| {name} | " + " | ".join(" / ".join(f"{value:.2f}" for value in cell) for cell in cells) + " |"
 
 
 def _figures_of(stream: str, learners: list[str], orders: int | None) -> dict[str, np.ndarray]:
@@ -116,6 +126,10 @@ def _figures_of(stream: str, learners: list[str], orders: int | None) -> dict[st
 def _chance(tables: list[np.ndarray]) -> np.ndarray:
     errors = [table.std(axis=0, ddof=1) / np.sqrt(len(table)) for table in tables]
     return np.asarray(np.median(errors, axis=0))
+
+
+def _farthest(tables: list[np.ndarray]) -> np.ndarray:
+    return np.asarray(np.max([np.abs(table - 1.0).max(axis=0) for table in tables], axis=0))
 
 
 if __name__ == "__main__":

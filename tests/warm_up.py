@@ -31,6 +31,7 @@ def compile_family(family: str) -> None:
 def compile_reading() -> None:
     """Cells of files and tables, measures, and what keys did before: nothing that a learner has to do with."""
     import lopsided as lp
+    import lopsided.alerts
     from lopsided.streams.blocks import Block, record_ends
     from lopsided.streams.libsvm import read_block
 
@@ -47,6 +48,7 @@ def compile_reading() -> None:
         history.learn_labels(tokens, y)
     histories[0].absorb(histories[1])
     lp.OnlinePerceptron(threshold="rate:0.1").partial_fit(scores[:, None], y).score_one(scores[:1])
+    lp.alerts.AlertShare(0.1, scores).decide(scores)
 
 
 def compile_tables() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import click
 import numpy as np
 
-from lopsided.alerts import AlertBudget, AlertFigures, AlertReport, best_of_each_period, judged_alerts
+from lopsided.alerts import AlertBudget, AlertFigures, AlertReport, AlertShare, best_of_each_period, judged_alerts
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import parsed_value
 from lopsided.constraints import ParameterError
+from lopsided.estimators.base.answering import share_of
 from lopsided.estimators.state.files import Attachment
 from lopsided.feeds import Portion
 from lopsided.plain_values import plain_value
@@ -130,6 +131,14 @@ def restored_budget(attached: dict[str, Attachment]) -> AlertBudget | None:
     """The budget that the file of a model holds."""
     kept = attached.get(ATTACHED)
     return None if kept is None else AlertBudget.restored(kept.description, kept.arrays)
+
+
+def share_to_keep(model: Any) -> AlertShare | None:
+    """What decides on rows as they come if the rule of a model is a share of alerts; None if it is another."""
+    share = share_of(model.threshold_rule_)
+    if share is None:
+        return None
+    return AlertShare(share, model.recent_scores_ if model.started_ else None)
 
 
 def figures_as_json(budget: AlertBudget, online: AlertReport, best: AlertReport) -> dict[str, Any]:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from lopsided.cli.feed import Feed
 from lopsided.cli.learners import DEFAULT_THRESHOLD, learner_class, made_learner, parsed_settings
 from lopsided.constraints import ParameterError
-from lopsided.estimators.base.cutting import cut_at_share
 from lopsided.estimators.by_name import set_threshold as set_threshold
-from lopsided.feeds import Portion
 from lopsided.plain_values import parameters_of
 from lopsided.plain_values import plain_value as as_json
 
 __all__ = [
-    "as_json", "built_learner", "built_model", "cut_by_first_rows", "model_for", "parameters_of", "scale_in_words",
+    "as_json", "built_learner", "built_model", "model_for", "parameters_of", "scale_in_words",
     "set_threshold",
 ]  # fmt: skip
-
-_ROWS_FOR_A_SHARE = 8192
 
 
 def built_learner(
@@ -43,21 +37,6 @@ def built_learner(
         )
     rule = {"threshold": DEFAULT_THRESHOLD if threshold is None else threshold}
     return made_learner(name, rule | parameters, sparse=sparse, pos_label=pos_label, random_state=seed)
-
-
-def cut_by_first_rows(model: Any, rule: str, portions: Iterator[Portion], *, as_records: bool) -> Iterator[Portion]:
-    """The same portions, after the share that a rule asks for has become a threshold by the scores of the first."""
-    held: list[Portion] = []
-    scores: list[Any] = []
-    for portion in portions:
-        held.append(portion.apart(as_records=as_records))
-        scores.append(model.raw_scores(portion.X))
-        if sum(map(len, scores)) >= _ROWS_FOR_A_SHARE:
-            break
-    if scores:
-        set_threshold(model, cut_at_share(np.concatenate(scores), float(rule.removeprefix("rate:"))))
-    yield from held
-    yield from portions
 
 
 def built_model(learner: Any, scale: str | None, feed: Feed, keys: Sequence[str] = (), value: str | None = None) -> Any:

@@ -64,16 +64,17 @@ def score(
     --on-error skip, bad ones are left out.
 
     Rows that are predicted to have the positive label are alerts. With a budget (--threshold budget:50/day, or that of
-    `lopsided learn --alerts`) at most that many rows a day are alerts, decided row by row; scores are then not shifted.
+    `lopsided learn --alerts`) at most that many rows a day are alerts, and with a rate (--threshold rate:0.01) that
+    share of all rows; both are decided row by row, and scores are then not shifted.
     --top and --sort hold rows in memory until the end: all of them, or as many as are written. With --follow every row
     is written as soon as it arrives. If the output is a topic, kafka://host:port/topic, each row is written as a JSON
     object.
     """
     from lopsided.cli.alert_output import Choosing, period_and_key
-    from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget
-    from lopsided.cli.feed import Reading, open_feed, tell
+    from lopsided.cli.alerting import Alerting, restored_budget, rule_and_budget, share_to_keep
+    from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import Interruptible
-    from lopsided.cli.models import cut_by_first_rows, set_threshold
+    from lopsided.cli.models import set_threshold
     from lopsided.cli.saved import load_to_go_on
     from lopsided.cli.status import Status
     from lopsided.feeds import open_writer
@@ -93,6 +94,7 @@ def score(
         if time_column is not None:
             feed.with_time(time_column)
         watching = None if budget is None else Alerting(budget, feed)
+        keeping = share_to_keep(ranker) if budget is None else None
         choosing = Choosing(feed, alerts_only=alerts_only, top=top, period=period, by_score=sort is not None)
         rule_in_words = f"threshold {ranker.threshold_rule_}" if budget is None else f"alerts within {budget}"
         if not as_json:
@@ -102,20 +104,19 @@ def score(
             open_writer(output, feed, format=to, keep=keep, at_once=options["follow"]) as writer,
             Status("scoring") as status,
         ):
-            portions, is_prompt = interrupts.over(feed.ahead()), not choosing.holds_rows
-            if str(rule).startswith("rate:") and not ranker.has_rows_for_rate_ and not options["follow"]:
-                tell(f"note: {model} has kept no rows to find a share by: that of the first rows here is taken")
-                is_prompt = False
-                portions = cut_by_first_rows(ranker, str(rule), portions, as_records=writer.takes_records)
-            for portion in portions:
+            for portion in interrupts.over(feed.ahead()):
                 answer = ranker.answer(portion.X)
-                scores, decision = answer.score - answer.threshold, answer.decision
-                flagged = scores > 0
+                scores, shift = answer.score, 0.0
                 if watching is not None:
-                    scores, flagged = answer.score, watching.decide(portion, answer.score)
-                    decision = ranker.labels_.names(flagged)
+                    flagged = watching.decide(portion, scores)
+                elif keeping is not None:
+                    flagged = keeping.decide(scores)
+                else:
+                    shift = answer.threshold
+                    flagged = scores - shift > 0
+                scores, decision = scores - shift, ranker.labels_.names(flagged)
                 choosing.take(writer, portion, (scores, answer.probability, decision), flagged)
-                if is_prompt:
+                if not choosing.holds_rows:
                     feed.confirm(portion)
                 status.advance(scores.size, feed.progress)
             choosing.finish(writer)

@@ -10,8 +10,9 @@ from typing import Any, Self
 import click
 import numpy as np
 
+from lopsided.alerts import AlertShare
 from lopsided.cli.alerting import ATTACHED as ALERTS
-from lopsided.cli.alerting import Alerting
+from lopsided.cli.alerting import Alerting, share_to_keep
 from lopsided.cli.late_labels import LateOptions, tell_labels, tell_left_out
 from lopsided.estimators.state.files import Attachment, save_model
 from lopsided.feeds import Feed, LabelFile, LabelsToCome, Portion
@@ -19,7 +20,7 @@ from lopsided.late import LateLearner, SelectiveLabels, Unlabelled
 from lopsided.metrics import AUPRC, AUROC
 
 # The names of what is attached to a model.
-FEED, LATE, MEASURES, LABELS, SELECTION = "feed", "late", "measures", "labels", "selection"
+FEED, LATE, MEASURES, LABELS, SELECTION, SHARE = "feed", "late", "measures", "labels", "selection", "share"
 
 
 class Training:
@@ -60,6 +61,8 @@ class Training:
         assert feed.labels is not None
         self.model, self.feed, self.target, self.options = model, feed, target, dict(options)
         by_threshold = selection is not None and alerting is None
+        self._keeping = share_to_keep(model) if by_threshold else None  # which then looks at no threshold
+        by_threshold &= self._keeping is None
         self.late = LateLearner(model, classes=feed.labels.classes, keep_thresholds=by_threshold, **late.rules)
         self.told, self.selection = told, selection
         self._to_come, self.n_heard = to_come, 0
@@ -77,6 +80,8 @@ class Training:
             self.late.restore(attached[LATE])
         if selection is not None and SELECTION in attached:
             selection.restore(attached[SELECTION].description)
+        if self._keeping is not None and SHARE in attached:
+            self._keeping = AlertShare.restored(attached[SHARE].arrays)
         if MEASURES in attached:
             self.n_measured = int(attached[MEASURES].description["rows"])
             for metric in (self.roc, self.precision_recall):
@@ -125,7 +130,7 @@ class Training:
 
         def choose(part: slice, scores: Any, thresholds: Any) -> Any:
             assert self.selection is not None
-            flags.append(scores > thresholds if self.alerting is None else self._alerts(rows, part, scores))
+            flags.append(self._alerts(rows, part, scores, thresholds))
             return self.selection.for_learning(self.selection.choose(flags[-1]))
 
         chooses = None if self.selection is None else choose
@@ -147,9 +152,10 @@ class Training:
         self.positives += int(is_positive.sum())
         self.n_measured += is_positive.size
 
-    def _alerts(self, rows: Portion, part: slice, scores: Any) -> Any:
-        assert self.alerting is not None
-        return self.alerting.decide(rows.part(part.start, part.stop), scores)
+    def _alerts(self, rows: Portion, part: slice, scores: Any, thresholds: Any) -> Any:
+        if self.alerting is not None:
+            return self.alerting.decide(rows.part(part.start, part.stop), scores)
+        return scores > thresholds if self._keeping is None else self._keeping.decide(scores)
 
     def checkpoint(self) -> None:
         """Save if it is time to: after so many rows or seconds."""
@@ -186,6 +192,8 @@ class Training:
             attached[LABELS] = Attachment(self.told.to_json(), {})
         if self.selection is not None:
             attached[SELECTION] = Attachment(self.selection.state(), {})
+        if self._keeping is not None:
+            attached[SHARE] = Attachment({}, self._keeping.state())
         return attached
 
 

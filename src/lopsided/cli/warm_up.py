@@ -78,6 +78,7 @@ def _read_and_measure() -> None:
     """Words into numbers, bytes of files into rows, and the measures that commands print."""
     import numpy as np
 
+    from lopsided.alerts import AlertShare
     from lopsided.encoding import TableEncoder, infer_schema
     from lopsided.metrics import AUPRC, AUROC, Confusion, WindowedAUROC
     from lopsided.streams.blocks import Block, record_ends
@@ -93,6 +94,7 @@ def _read_and_measure() -> None:
     for metric in metrics:
         metric.update_many(labels, scores)
         _ = metric.value
+    AlertShare(0.5, scores).decide(scores)
 
 
 def _cache_folder() -> str:

@@ -11,6 +11,7 @@ import click
 from lopsided.cli.options import reading_beside_a_state, with_config
 
 if TYPE_CHECKING:
+    from lopsided.alerts import AlertShare
     from lopsided.cli.alerting import Alerting
     from lopsided.cli.drift_watching import StreamWatch
     from lopsided.cli.feed import Feed
@@ -53,7 +54,7 @@ def watch(
     has learned from, and in --state, which a daily job needs. With a time column whole days are compared, by weekday,
     so that hours and weekends are no drift; without one it is blocks of 256 rows. 16 of either are needed.
     """
-    from lopsided.cli.alerting import Alerting, restored_budget
+    from lopsided.cli.alerting import Alerting, restored_budget, share_to_keep
     from lopsided.cli.drift_watching import StreamWatch, as_json_of, line_of, not_ready
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.interrupts import Interruptible
@@ -83,7 +84,9 @@ def watch(
         before.alarm.alarms.clear()
     with opened(files, follow=options["follow"]) as feed:
         seen = StreamWatch(feed, period=period, goes_on=kept if before is None else before.alarm, source=state)
-        deciding = None if budget is None or feed.schema is None or feed.schema.time is None else Alerting(budget, feed)
+        deciding: Alerting | AlertShare | None = share_to_keep(ranker) if budget is None else None
+        if budget is not None and feed.schema is not None and feed.schema.time is not None:
+            deciding = Alerting(budget, feed)
         if not as_json:
             watched = f"{len(seen.alarm.names)} series by {seen.alarm.block_in_words}"
             click.echo(f"{type(ranker.final_learner).__name__} from {model}, watching {watched}", err=True)
@@ -123,9 +126,16 @@ def watch(
         raise click.exceptions.Exit(DRIFT)
 
 
-def _look(ranker: Any, seen: StreamWatch, portion: Any, deciding: Alerting | None) -> list[Any]:
+def _look(ranker: Any, seen: StreamWatch, portion: Any, deciding: Alerting | AlertShare | None) -> list[Any]:
+    from lopsided.alerts import AlertShare
+
     answer = ranker.answer(portion.X)
-    flagged = answer.score > answer.threshold if deciding is None else deciding.decide(portion, answer.score)
+    if deciding is None:
+        flagged = answer.score > answer.threshold
+    elif isinstance(deciding, AlertShare):
+        flagged = deciding.decide(answer.score)
+    else:
+        flagged = deciding.decide(portion, answer.score)
     return seen.look(portion, answer.score, flagged)
 
 

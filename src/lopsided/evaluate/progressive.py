@@ -22,7 +22,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lopsided.alerts import AlertShare
 from lopsided.constraints import ParameterError, check_parameters, nothing, whole
+from lopsided.estimators.base.answering import share_of
 from lopsided.estimators.base.classifier import COMMON_CONSTRAINTS
 from lopsided.estimators.base.score_memory import ScoreMemory
 from lopsided.evaluate.figures import Estimates, Record
@@ -70,8 +72,9 @@ def progressive(
     every : int >= 1, default=1000
         Examples between two records. A record sorts all scores so far, O(n log n).
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"} or None, default=None
-        None judges F1 by the learner's own decision. The others judge any learner alike, the last three by a threshold
-        kept online from its progressive scores, so that two learners can be compared fairly.
+        None judges F1 by the learner's own rule. The others judge any learner alike, the last three by a threshold
+        kept online from its progressive scores, so that two learners can be compared fairly. A rate is kept by
+        `lopsided.alerts.AlertShare`.
     """
     yield from Evaluation(learner, classes=classes, every=every, threshold=threshold).run(batches)
 
@@ -164,6 +167,7 @@ class Evaluation:
         self._rule = threshold
         self._memory = ScoreMemory()
         self._online_threshold = 0.0
+        self._following: AlertShare | None = None
         self._n = 0
         self._scores: Floats = np.empty(_FIRST_ROOM)
         self._positive: Flags = np.empty(_FIRST_ROOM, dtype=np.bool_)
@@ -216,13 +220,15 @@ class Evaluation:
         `y` None takes the labels that were told for their `keys`. `alert` says which rows of a slice are alerts by
         their scores, if only labels of alerts are seen; None: those that the learner decides on.
         """
+        seen, share = None, share_of(self._threshold_rule())
         if self._rule is None and self._n == 0 and getattr(self.learner, "started_", False):
             self._memory = self.learner.score_memory_
+            self._following = None if share is None else AlertShare(share, self.learner.recent_scores_)
         begin = time.perf_counter()
-        seen = None
+        chooses_by_share = share is not None and self.selective is not None and alert is None
         if self.late is not None:
             told = y if y is not None or keys is None else self.late.told(keys)
-            choose, weights = (None, []) if self.selective is None else self._selection(alert)
+            choose, weights = (None, []) if self.selective is None else self._selection(alert, share)
             scores = self.late.progressive_scores(X, y, times=times, keys=keys, choose=choose)
             y, seen = told, np.concatenate(weights) if weights else None
         else:
@@ -230,7 +236,10 @@ class Evaluation:
         self.seconds += time.perf_counter() - begin
         judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
-        if self.late is not None:
+        if share is not None:
+            called = self.alerted if chooses_by_share else self._called_by_share(share, scores)
+            self._memory.remember(np.where(positive, 1.0, -1.0)[judged], scores[judged])
+        elif self.late is not None:
             called = self._called_rare(scores, positive)
         else:
             called = np.empty(scores.size, dtype=np.bool_)
@@ -243,13 +252,18 @@ class Evaluation:
             self._chances.append(seen[judged])
         return judged
 
-    def _selection(self, alert: Alert | None) -> tuple[Callable[[slice, Floats, Floats], Floats], list[Floats]]:
+    def _selection(
+        self, alert: Alert | None, share: float | None
+    ) -> tuple[Callable[[slice, Floats, Floats], Floats], list[Floats]]:
         """What tells the engine whose labels are seen, and where it notes the inverse of the chance of that."""
         assert self.selective is not None
         selective, flags, weights = self.selective, [np.zeros(0, dtype=np.bool_)], []
 
         def choose(rows: slice, scores: Floats, thresholds: Floats) -> Floats:
-            alerted = scores > thresholds if alert is None else alert(rows, scores)
+            if alert is not None:
+                alerted = alert(rows, scores)
+            else:
+                alerted = scores > thresholds if share is None else self._called_by_share(share, scores)
             flags.append(alerted)
             self.alerted = np.concatenate(flags)
             weights.append(selective.choose(alerted))
@@ -278,6 +292,12 @@ class Evaluation:
         """The rare class, which also an engine knows whose learner has learned nothing yet."""
         labels = None if self.late is None else self.late.labels
         return _positive_label(self._stepper) if labels is None else labels.positive
+
+    def _called_by_share(self, share: float, scores: Floats) -> Flags:
+        """Which rows are among the share to be called rare, decided as they come."""
+        if self._following is None or self._following.share != share:
+            self._following = AlertShare(share)
+        return self._following.decide(scores)
 
     def _called_rare(self, scores: Floats, positive: Flags) -> Flags:
         """The decision on each row by the threshold at that time: where the rows before it put it."""
@@ -366,7 +386,8 @@ def _late(learner: Any, rules: dict[str, Any], threshold: str | float | None, *,
             "The 'threshold' parameter of Evaluation must be None, 'zero' or a number if labels come late. "
             f"Got {threshold!r} instead."
         )
-    return LateLearner(learner, **rules, keep_thresholds=threshold is None)
+    goes_by_share = share_of(getattr(learner, "threshold_rule_", "zero")) is not None
+    return LateLearner(learner, **rules, keep_thresholds=threshold is None and not goes_by_share)
 
 
 def _positive_label(learner: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.core.measures.share_above import WINDOW
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.cutting import cut_at_recent_share
 from lopsided.estimators.base.locking import Locked
@@ -128,17 +129,37 @@ class Answering(Locked):
         offered, known = self._recent.offered, self._rate_cut
         if known is not None and known[1] == rule and known[0] <= offered <= known[0] + may_be_old:
             return known[2]
-        recent = self._recent
-        if not len(recent.rows) or self._learns_by_heart:  # too wide to be kept, or not in the file, or not needed
+        if not self._goes_by_rows:
             return self._memory.threshold(rule)
+        found = cut_at_recent_share(self._scores_of_late(), float(rule.removeprefix("rate:")))
+        self._rate_cut = offered, rule, found
+        return found
+
+    @property
+    def _goes_by_rows(self) -> bool:
+        """Whether the latest rows say how new ones are scored; else they are too wide, not in the file, or known."""
+        return bool(len(self._recent.rows)) and not self._learns_by_heart
+
+    def _scores_of_late(self) -> Floats:
+        """What the present model makes of the latest rows, from old to new, as if they had not been learned."""
+        recent = self._recent
         rows = validation.as_rows(recent.rows)
         scores = self._score(rows)
         if recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
             scores = scores - self._own_parts(recent.numbers, rows, recent.signs)
-        by_age = np.argsort(recent.numbers)
-        found = cut_at_recent_share(scores[by_age], float(rule.removeprefix("rate:")))
-        self._rate_cut = offered, rule, found
-        return found
+        return np.asarray(scores[np.argsort(recent.numbers)])
+
+    @property
+    def recent_scores_(self) -> Floats:
+        """Raw scores of the latest rows (at most 1,024) from old to new, to compare new ones with.
+
+        If `threshold` was "rate:SHARE" on their way they are those of the current model, else those that rows had
+        before they were learned. See `lopsided.alerts.AlertShare`.
+        """
+        with self._alone:
+            self._check_started()
+            latest = self._scores_of_late() if self._goes_by_rows else self._memory.latest_scores()
+            return latest[-WINDOW:]
 
     def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
         """How much of their present scores rows owe to having been learned themselves, which new rows have not.

@@ -16,11 +16,17 @@ _HARDLY_MORE = 1 + 1e-12  # sums of masses are not exact
 
 
 def cut_at_share(scores: Floats, share: float, mass: Floats | None = None) -> float:
-    """The cut above which there is at most this share of the scores; `mass` is what each of them counts."""
+    """The cut above which there is this share of the scores, or the share next to it; `mass` is what each counts.
+
+    Scores that are the same are on the same side of a cut, so the share above it may be smaller or larger than asked.
+    """
     mass = np.ones(scores.size) if mass is None else mass
     levels, flagged = _levels(scores, mass)
-    allowed = share * flagged[-1] * _HARDLY_MORE
-    return _below(levels, int(np.searchsorted(flagged, allowed, side="right")) - 1)
+    asked = share * flagged[-1]
+    fewer = int(np.searchsorted(flagged, asked * _HARDLY_MORE, side="right")) - 1
+    missing = asked - (flagged[fewer] if fewer >= 0 else 0.0)
+    is_more_nearer = fewer + 1 < flagged.size and flagged[fewer + 1] - asked < missing
+    return _below(levels, fewer + is_more_nearer)
 
 
 def cut_at_recent_share(scores: Floats, share: float) -> float:

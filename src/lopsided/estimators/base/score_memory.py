@@ -14,6 +14,7 @@ from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.measures.recency import latest_of_all
 from lopsided.core.measures.share_above import (
     CORRECTION,
+    OWED,
     SHARE,
     WINDOW,
     ShareAbove,
@@ -77,7 +78,7 @@ class ScoreMemory:
         if self._above is not None:
             follow_share(self._above, scores[scored])
 
-    def follow(self, share: float | None, correction: float = 0.0) -> None:
+    def follow(self, share: float | None, correction: float = 0.0, owed: float = 0.0) -> None:
         """From now on let a cut follow the scores, so that this share of them is above it; None: none does."""
         if share is None:
             self._above = None
@@ -86,11 +87,12 @@ class ScoreMemory:
         known = min(self.n_latest, WINDOW)
         _append(self._above.ring, self.n_latest - known, _last(self.latest, self.n_latest, known))
         self._above.ranked[:known] = np.sort(self._above.ring[:known])
-        self._above.tally[0], self._above.levels[CORRECTION] = self.n_latest, correction
+        self._above.tally[0] = self.n_latest
+        self._above.levels[CORRECTION], self._above.levels[OWED] = correction, owed
 
     @property
     def following(self) -> Floats | None:
-        """The share that a cut follows the scores for, and its correction so far (a copy); None: no cut does."""
+        """The share that a cut follows the scores for, its correction so far, what ties are owed; None: no cut does."""
         return None if self._above is None else self._above.levels.copy()
 
     @property
@@ -108,6 +110,10 @@ class ScoreMemory:
         if self._above is None or share != self.share or not self.n_latest:
             return None
         return float(cut_of(self._above))
+
+    def latest_scores(self) -> Floats:
+        """The latest scores of all rows, from old to new."""
+        return _last(self.latest, self.n_latest, min(self.n_latest, LATEST_RING))
 
     @property
     def _moment(self) -> tuple[int, int]:

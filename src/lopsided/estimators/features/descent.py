@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, number, whole
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.features.fourier import DRAWN, WAVES_DIVERGED, empty_wave_model, fogd_run, fogd_score_rows
 from lopsided.core.features.nystrom import (
@@ -22,15 +22,19 @@ from lopsided.core.features.nystrom import (
 )
 from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.pointwise.online_kernel import empty_row_scratch
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.base.merging import averaged
 from lopsided.estimators.features.directions import check_directions
 from lopsided.estimators.features.merging_maps import MergesMaps
 from lopsided.estimators.kernel.parameters import ONE_KERNEL, chosen_kernel
+from lopsided.estimators.kernel.support_learner import nearest_similarity
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled
 from lopsided.estimators.state.points import points_arrays, restored_points
+from lopsided.kernels import Gaussian
 
+_PEERS = 512  # rows of a class among which one is looked for that stands in for another
 _SMALLEST_EIGENVALUE = 1e-10  # of the largest; what is smaller is rounding, and its feature is left at 0
 
 
@@ -138,6 +142,19 @@ class FOGD(CompiledLearner):
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
         return self._model, rows, self._angles, self._z, scores
+
+    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
+        """The step that a row has made at its own place, as far as no other row of its class would have made it.
+
+        A row has made a step if it would make one now, had it not; see `SupportLearner` for what stands in for it.
+        """
+        vectors = validation.matrix_of(rows, self.n_features_in_).toarray() if rows.starts.size else rows.dense
+        steps = self._rate * signs  # times z(x).z(x), which is 1
+        stepped = np.flatnonzero(signs * (self._score(rows) - steps) < 1.0)
+        kernel, parts = Gaussian(self._bandwidth), np.zeros(signs.size)
+        nearest = nearest_similarity(kernel, vectors, signs, stepped, most_peers=_PEERS)
+        parts[stepped] = steps[stepped] * (1.0 - nearest**2)
+        return parts
 
     def _take_after(self, original: Any) -> None:
         self._model.directions[:] = original._model.directions

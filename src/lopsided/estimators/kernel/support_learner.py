@@ -83,16 +83,24 @@ class SupportVectorLearner(SupportLearner):
         return parts
 
 
-def nearest_similarity(kernel: Kernel, vectors: Floats, signs: Floats, places: Integers) -> Floats:
-    """How similar some of the vectors are to the nearest other one of their class: from 0 to 1, their lengths aside."""
+def nearest_similarity(
+    kernel: Kernel, vectors: Floats, signs: Floats, places: Integers, most_peers: int | None = None
+) -> Floats:
+    """How similar some of the vectors are to the nearest other one of their class: from 0 to 1, their lengths aside.
+
+    With `most_peers` only every so-many-th vector of a class is looked at, so that there are at most so many.
+    """
     similar, nearest = Normalized(kernel), np.zeros(places.size)
     for sign in np.unique(signs[places]):
         peers, mine = np.flatnonzero(signs == sign), np.flatnonzero(signs[places] == sign)
+        if most_peers is not None:
+            peers = peers[:: -(-peers.size // most_peers)]
         for start in range(0, mine.size, _AT_A_TIME):
-            some = mine[start : start + _AT_A_TIME]
-            table = np.abs(similar(vectors[places[some]], vectors[peers]))
-            table[np.arange(some.size), np.searchsorted(peers, places[some])] = 0.0
-            nearest[some] = table.max(axis=1)
+            some = places[mine[start : start + _AT_A_TIME]]
+            table = np.abs(similar(vectors[some], vectors[peers]))
+            _, itself, column = np.intersect1d(some, peers, return_indices=True)
+            table[itself, column] = 0.0
+            nearest[mine[start : start + _AT_A_TIME]] = table.max(axis=1)
     return np.minimum(nearest, 1.0)
 
 

@@ -20,7 +20,7 @@ import safetensors
 import safetensors.numpy
 from sklearn.base import BaseEstimator
 
-from lopsided.core.measures.share_above import FURTHEST
+from lopsided.core.measures.share_above import FURTHEST, furthest_up
 from lopsided.encoding.schema import Schema
 from lopsided.estimators import registry
 from lopsided.estimators.base.recent_rows import RecentRows
@@ -280,12 +280,15 @@ def _restore_common(model: Any, arrays: Arrays, generator: dict[str, Any]) -> No
 
 def _restore_following(memory: ScoreMemory, arrays: Arrays) -> None:
     """The cut that follows the scores, where it stood; files of old have none, and it sets out anew."""
-    correction = 0.0
+    correction = owed = 0.0
     if "memory.following" in arrays:
-        following = taken(arrays, "memory.following", np.float64, (2,))
-        in_range("memory.following", following, -FURTHEST, FURTHEST)
-        correction = following[1].item() if following[0] == memory.share else 0.0
-    memory.follow(memory.share, correction)
+        assert memory.share is not None
+        n_levels = 2 if arrays["memory.following"].shape == (2,) else 3  # older files owe nothing to ties
+        following = taken(arrays, "memory.following", np.float64, (n_levels,))
+        in_range("memory.following", following, -FURTHEST, max(FURTHEST, furthest_up(memory.share)) + 1e-9)
+        if following[0] == memory.share:
+            correction, owed = following[1].item(), following[2:].sum().item()
+    memory.follow(memory.share, correction, owed)
 
 
 def _restore_recent(model: Any, arrays: Arrays) -> None:
