@@ -19,13 +19,14 @@ from lopsided.estimators.compose.key_room import DIVERGED, DROPPED, KeyRoom
 from lopsided.estimators.compose.keyed_models import models_for
 from lopsided.estimators.compose.keyed_rows import encoded_rows, one_code, parted, place_of_key
 from lopsided.estimators.compose.learner_inside import SpeaksForItsLearner
+from lopsided.estimators.compose.merging_keys import MergesKeys
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.linear.classifiers import OCS
 
 _ROWS_AT_A_TIME = 4096  # whose copies stay in the processor's cache
 
 
-class KeyedLearner(SpeaksForItsLearner):
+class KeyedLearner(MergesKeys, SpeaksForItsLearner):
     """Keeps a model for each key, such as a card, a shop or a machine, for as many keys as there are.
 
     Use it where rows of different keys follow different rules, and a model of all rows would average them. `key` names
@@ -195,8 +196,11 @@ class KeyedLearner(SpeaksForItsLearner):
             self.scaler_.n_features_in_ = n_features - 1
             self.scaler_._start(n_features - 1)
         self._share_with_parts()
+        self._room = self._empty_room()
+
+    def _empty_room(self) -> KeyRoom:
         models = models_for(self._common, self.prior_rows if self.prior == "global" else None)
-        self._room = KeyRoom(models, int(self.max_keys), self.spill)
+        return KeyRoom(models, int(self.max_keys), self.spill)
 
     def _share_with_parts(self) -> None:
         """One lock, one stream of randomness and one memory of scores for the whole."""
