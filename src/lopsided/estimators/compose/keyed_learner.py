@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from lopsided.constraints import Constraint, ParameterError, check_parameters, choice, nothing, number, whole
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.encoding import EncodedRows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
@@ -162,6 +164,19 @@ class KeyedLearner(MergesKeys, SpeaksForItsLearner):
 
     def _rows_of(self, X: Any) -> Rows:
         return validation.as_rows(encoded_rows(self, X, self.key, first=False))
+
+    def encoded(self, X: Any) -> Any:
+        """Rows as numbers, the key among them as a code: `EncodedRows`, which this class takes as they are, or CSR."""
+        with self._alone:
+            self._check_started()
+            rows = encoded_rows(self, X, self.key, first=False)
+            return rows if sp.issparse(rows) else np.asarray(rows).view(EncodedRows)
+
+    def key_codes(self, X: Any) -> Integers:
+        """The code of each row's key, a whole number from 1 to 2^53: the same in every process and on every machine."""
+        with self._alone:
+            self._check_started()
+            return parted(self._rows_of(X), self._key_place)[1]
 
     def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
         if not isinstance(x, Mapping):

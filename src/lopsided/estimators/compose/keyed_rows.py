@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.encoding import EncodedRows
 from lopsided.encoding.forms import by_column
 from lopsided.encoding.hashing import CODE_UNIT, part_from_key
 from lopsided.encoding.key_columns import columns_of, key_codes, numbers_of, one_key_code
@@ -35,6 +36,8 @@ def is_table(X: Any) -> bool:
 
 def encoded_rows(owner: Any, X: Any, key: Any, *, first: bool) -> Any:
     """The rows as numbers: an array, or CSR; `first` records width and names."""
+    if isinstance(X, EncodedRows) and not first and X.shape[1:] == (owner.n_features_in_,):
+        return X.view(np.ndarray)
     if is_table(X):
         return _encoded_table(owner, X, key, first=first)
     if not sp.issparse(X) and np.asarray(X).dtype.kind in "OUS":
