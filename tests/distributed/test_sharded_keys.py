@@ -1,7 +1,6 @@
 """Keys dealt over shards, against a loop that gives each row to a model of its own shard; and workers that die."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import lopsided as lp
@@ -102,15 +101,14 @@ def test_a_run_goes_on_from_its_state_as_if_it_had_never_stopped():
 
 
 def test_words_as_keys_and_rows_before_the_first_label():
-    frame = pd.DataFrame({"card": [f"card {key}" for key in KEYS], "a": X[:, 1], "b": X[:, 2], "c": X[:, 3]})
+    table = {"card": np.array([f"card {key}" for key in KEYS]), "a": X[:, 1], "b": X[:, 2], "c": X[:, 3]}
     labels = np.where(np.arange(N) < 5, np.nan, Y)
-    one = lp.KeyedLearner(lp.OCS(loss="logistic"), key="card", prior=None)
-    scores = np.append(np.zeros(5), one.progressive_scores(frame[5:], Y[5:], classes=[0, 1]))
-    run = learn_in_shards(
-        lp.KeyedLearner(lp.OCS(loss="logistic"), key="card", prior=None), frame, labels, classes=[0, 1], **HOW
-    )
+    one, same = (lp.KeyedLearner(lp.OCS(loss="logistic"), key="card", prior=None) for _ in range(2))
+    labelled = {name: column[5:] for name, column in table.items()}
+    scores = np.append(np.zeros(5), one.progressive_scores(labelled, Y[5:], classes=[0, 1]))
+    run = learn_in_shards(same, table, labels, classes=[0, 1], **HOW)
     np.testing.assert_array_equal(run.scores, scores)
-    np.testing.assert_array_equal(run.model.raw_scores(frame), one.raw_scores(frame))
+    np.testing.assert_array_equal(run.model.raw_scores(table), one.raw_scores(table))
     assert run.model.n_seen_ == N - 5
 
 

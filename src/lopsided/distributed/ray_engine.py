@@ -28,6 +28,7 @@ class RayExecutor(Executor):
 
     def __init__(self) -> None:
         self._is_ours = join()
+        self.slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Have something called on the cluster; a call whose process died is made again, up to three times."""
