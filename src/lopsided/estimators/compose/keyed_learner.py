@@ -109,6 +109,8 @@ class KeyedLearner(MergesKeys, SpeaksForItsLearner):
     """
 
     _takes_any_scale = False
+    _shape: ClassVar[tuple[str, ...]] = (*OnlineClassifier._shape, "_key_at")
+    _key_at: int | None = None  # the number of the key's column, once it is known
     _constraints: ClassVar[dict[str, Constraint]] = {
         "learner": Constraint(lambda value: value is None or isinstance(value, OnlineClassifier), "an online learner"),
         "key": Constraint(
@@ -198,7 +200,9 @@ class KeyedLearner(MergesKeys, SpeaksForItsLearner):
 
     @property
     def _key_place(self) -> int:
-        return place_of_key(self, self.key, self.n_features_in_)
+        if self._key_at is None:
+            self._key_at = place_of_key(self, self.key, self.n_features_in_)
+        return self._key_at
 
     # ---------------------------------------------------------------- learning and scoring
 
