@@ -72,7 +72,7 @@ capymoa:
 
 # Shards as Ray actors that are killed, from an environment of its own.
 ray:
-	test -x .ray/bin/pytest || { $(PYTHON) -m venv .ray && .ray/bin/python -m pip install --quiet --editable ".[ray]" pytest hypothesis; }
+	test -x .ray/bin/pytest || { $(PYTHON) -m venv .ray && .ray/bin/python -m pip install --quiet --editable ".[ray,serve]" pytest hypothesis; }
 	OPENBLAS_NUM_THREADS=1 .ray/bin/python -m pytest -m ray tests/distributed
 
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.

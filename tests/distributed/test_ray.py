@@ -12,7 +12,7 @@ import pytest
 
 import lopsided as lp
 from lopsided.datasets import xor
-from lopsided.distributed import ShardedLearner, learn_in_shards
+from lopsided.distributed import ShardedKeys, ShardedLearner, learn_in_shards
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -132,6 +132,40 @@ def _node(_):
     return ray.get_runtime_context().get_node_id()
 
 
+KEYS = np.random.default_rng(4).integers(0, 200, len(Y))
+KEYED = {
+    "stacked": lambda: lp.KeyedLearner(lp.OCS(loss="logistic", random_state=1), max_keys=50, spill="temporary"),
+    "separate": lambda: lp.KeyedLearner(lp.KOIL(gamma=2.0, budget=6, random_state=1)),
+}
+
+
+@pytest.mark.parametrize("kind", KEYED)
+def test_keys_over_actors_that_are_killed_are_those_of_this_process(cluster, kind):
+    import ray
+
+    from lopsided.distributed.ray_engine import RayEngine
+
+    rows, size = np.column_stack([KEYS, X]), 250
+    how = {"shards": 2, "merge_every": 1_500}
+    here = learn_in_shards(KEYED[kind](), rows, Y, **how)
+    engine, kills = RayEngine(), {3: "actor", 4: "process", 13: "actor", 20: "process", 22: "actor"}
+    with ShardedKeys(KEYED[kind](), engine=engine, **how) as learner:
+        for place, start in enumerate(range(0, len(Y), size)):
+            learner.learn(rows[start : start + size], Y[start : start + size])
+            if kills.get(place) == "actor":
+                ray.kill(engine.actors[place % 2])
+            elif place in kills:
+                os.kill(ray.get(engine.actors[place % 2].__ray_call__.remote(_process)), signal.SIGKILL)
+        answers = learner.raw_scores(rows)
+        merged, scores, n_replaced = learner.merge(), learner.take_scores(), learner.n_replaced
+    assert merged.to_bytes() == here.model.to_bytes() and n_replaced >= 4
+    np.testing.assert_array_equal(scores, here.scores)
+    with ShardedKeys(KEYED[kind](), **how) as learner:
+        learner.learn(rows, Y)
+        np.testing.assert_array_equal(answers, learner.raw_scores(rows))
+    assert merged.n_keys_ == np.unique(KEYS).size
+
+
 def test_bad_rows_are_told_as_in_this_process(cluster):
     bad = X.copy()
     bad[1_777, 0] = np.nan
@@ -155,6 +189,21 @@ def test_runs_of_a_contest_are_those_of_this_process(cluster, tmp_path, monkeypa
         entries = [json.loads(line) for line in next((tmp_path / engine).glob("*.jsonl")).read_text().splitlines()]
         areas.append({(entry["set"], entry["method"]): entry["measures"]["AUROC"] for entry in entries})
     assert areas[0] == areas[1] and len(areas[0]) == 2
+
+
+def test_candidates_are_tuned_as_in_this_process(cluster, tmp_path, monkeypatch, capsys):
+    from lopsided.cli.main import run
+
+    monkeypatch.chdir(tmp_path)
+    rows = np.column_stack([X, Y])
+    np.savetxt("rows.csv", rows, delimiter=",", header=",".join([*"abcdefgh"[: X.shape[1]], "y"]), comments="")
+    told = []
+    for engine in ("threads", "ray"):
+        common = ["tune", "rows.csv", "--label", "y", "--candidates", "6", "--learner", "koil", "--learner", "ocs"]
+        assert run([*common, "--engine", engine, "-o", engine, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out) | {"model": None})
+    assert told[0] == told[1] and len(told[0]["candidates"]) == 6
+    assert (tmp_path / "threads").read_bytes() == (tmp_path / "ray").read_bytes()
 
 
 def test_the_command_gives_the_same_file_with_both_engines(cluster, tmp_path, monkeypatch):

@@ -1,5 +1,8 @@
 """Racing: who is tried, who is dropped, and that it does not matter in which pieces rows come."""
 
+import pickle
+from concurrent.futures import Executor, Future
+
 import numpy as np
 import pytest
 
@@ -44,6 +47,28 @@ def test_a_racer_learns_as_it_would_alone():
     area.update_many(STREAM.y == 1, alone.progressive_scores(STREAM.X, STREAM.y))
     assert first.value("auroc") == area.value
     assert first.model.to_bytes() == alone.to_bytes()
+
+
+class Elsewhere(Executor):
+    """As in another process: whatever goes there and comes back is pickled."""
+
+    slots = 3
+
+    def submit(self, work, /, *arguments):
+        work, arguments = pickle.loads(pickle.dumps((work, arguments)))
+        future = Future()
+        future.set_result(pickle.loads(pickle.dumps(work(*arguments))))
+        return future
+
+
+@pytest.mark.parametrize("delay", [None, 300])
+def test_racers_that_run_elsewhere_come_back_as_they_would_be_here(delay):
+    here, there = (
+        race(racers(7), pieces(800), delay=delay, classes=[0, 1], workers=workers) for workers in (None, Elsewhere())
+    )
+    assert [racer.n_rows for racer in here] == [racer.n_rows for racer in there]
+    assert [racer.value("auroc") for racer in here] == [racer.value("auroc") for racer in there]
+    assert [racer.model.to_bytes() for racer in here] == [racer.model.to_bytes() for racer in there]
 
 
 def test_nobody_is_dropped_before_enough_positives():

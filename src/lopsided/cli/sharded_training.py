@@ -9,7 +9,7 @@ import numpy as np
 from lopsided.cli.training import Training
 from lopsided.constraints import ParameterError
 from lopsided.distributed import ShardedLearner
-from lopsided.distributed.sharding import State
+from lopsided.distributed.shards import State
 from lopsided.estimators.state.files import Attachment
 from lopsided.feeds import Portion
 

@@ -59,6 +59,13 @@ DEFAULT_LEARNERS = (
 @alerts_only
 @click.option("--scale", type=click.Choice(["standard", "minmax", "none"]), help="As in `lopsided learn`.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Threads.")
+@click.option(
+    "--engine",
+    type=click.Choice(["threads", "ray"]),
+    default="threads",
+    show_default=True,
+    help="Where candidates run: --jobs threads of this process, or all processors of a Ray cluster.",
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Random seed.")
 @late
 @columns
@@ -76,6 +83,7 @@ def tune(
     per: str | None,
     scale: str | None,
     jobs: int,
+    engine: str,
     seed: int,
     delay: Delay,
     unlabelled: Unlabelled | None,
@@ -95,6 +103,7 @@ def tune(
     from lopsided.cli.late_labels import LateOptions, check_times
     from lopsided.cli.running import announce_columns, check_writable, labels_in_words, refuse_nothing
     from lopsided.cli.training import save_with_place
+    from lopsided.distributed.engines import workers_of
     from lopsided.evaluate import Race
     from lopsided.streams.cells import TEXT
 
@@ -121,7 +130,8 @@ def tune(
         )
         announce_columns(feed)
         rules = {name: late.rules[name] for name in ("delay", "unlabelled")}
-        race = Race(racers, measure=ranks_by, classes=feed.labels.classes, alerts=budget, jobs=jobs, **rules)
+        rules |= {"alerts": budget, "jobs": jobs, "workers": workers_of(engine)}
+        race = Race(racers, measure=ranks_by, classes=feed.labels.classes, **rules)
         code, is_whole, learned = _raced(feed, race, None if budget is None else budget.key)
         n_rows = race.n_rows
         if not n_rows:

@@ -8,6 +8,7 @@ from typing import Any
 
 import ray
 
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.distributed.workers import Report, Rows, ShardWorker, WorkerLostError
 
 # Messages on their way to one worker: enough to keep it busy, few enough to bound the memory of the object store.
@@ -27,6 +28,7 @@ class RayExecutor(Executor):
 
     def __init__(self) -> None:
         self._is_ours = join()
+        self.slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """Have something called on the cluster; a call whose process died is made again, up to three times."""
@@ -53,14 +55,15 @@ class RayEngine:
 
     def __init__(self, **options: Any) -> None:
         self._is_ours = join()
-        self._actor: Any = ray.remote(**{"max_restarts": 0, **options})(ShardWorker)
+        self._as_actor = ray.remote(**{"max_restarts": 0, **options})
         self.actors: dict[int, Any] = {}
         self._answers: dict[int, list[Any]] = {}
         self._snapshots: dict[int, Any] = {}
+        self._scores: dict[int, Any] = {}
 
-    def start(self, shard: int, snapshot: bytes, shared: bytes | None) -> None:
+    def start(self, shard: int, kind: type[ShardWorker], snapshot: bytes, shared: bytes | None) -> None:
         """See `Engine`."""
-        self.actors[shard] = self._actor.remote(snapshot, shared)
+        self.actors[shard] = self._as_actor(kind).remote(snapshot, shared)
         self._answers[shard] = []
 
     def learn(self, shard: int, rows: Rows) -> None:
@@ -76,14 +79,18 @@ class RayEngine:
 
     def report(self, shard: int) -> Report:
         """See `Engine`; what the worker itself raised is raised here as it was."""
-        try:
-            scores, snapshot = ray.get([*self._answers[shard]]), ray.get(self._snapshots[shard])
-        except ray.exceptions.RayActorError as error:
-            raise WorkerLostError(f"The worker of shard {shard} is gone: {error}") from error
-        except ray.exceptions.RayTaskError as error:
-            raise error.cause or error from None
+        scores, snapshot = _got(shard, [[*self._answers[shard]], self._snapshots[shard]])
         self._answers[shard] = []
         return Report(scores, snapshot)
+
+    def score(self, shard: int, X: Any) -> None:
+        """See `Engine`."""
+        self._scores[shard] = self.actors[shard].score.remote(X)
+
+    def scored(self, shard: int) -> Floats:
+        """See `Engine`."""
+        scores: Floats = _got(shard, [self._scores.pop(shard)])[0]
+        return scores
 
     def share(self, shared: bytes) -> None:
         """See `Engine`; the bytes are stored once, and fetched once by each machine."""
@@ -98,3 +105,13 @@ class RayEngine:
         self.actors.clear()
         if self._is_ours:
             ray.shutdown()
+
+
+def _got(shard: int, answers: list[Any]) -> list[Any]:
+    """What a worker answered, each time or in a list of times."""
+    try:
+        return [ray.get(answer) for answer in answers]
+    except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
+        raise WorkerLostError(f"The worker of shard {shard} is gone: {error}") from error
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause or error from None

@@ -34,6 +34,11 @@ class ShardWorker:
         self._model.partial_fit(rows.X, Signs.of(rows.signs, rows.labels))
         return scores
 
+    def score(self, X: Any) -> Floats:
+        """What the shard's own model says of rows."""
+        scores: Floats = self._model.raw_scores(X)
+        return scores
+
     def share(self, shared: bytes) -> None:
         """Score by this model from now on."""
         self._shared = from_bytes(shared)
@@ -44,6 +49,15 @@ class ShardWorker:
         return content
 
 
+class KeyWorker(ShardWorker):
+    """Learns all rows of some keys: nobody else knows these keys, so its own model scores the rows first."""
+
+    def learn(self, rows: Rows) -> Floats | None:
+        """Learn these rows; returns the score of each before it was learned."""
+        scores: Floats = self._model.progressive_scores(rows.X, Signs.of(rows.signs, rows.labels))
+        return scores
+
+
 class Report(NamedTuple):
     """What a worker did since it was started or asked last: scores of the rows in their order, and its snapshot."""
 
@@ -52,9 +66,9 @@ class Report(NamedTuple):
 
 
 class Engine(Protocol):
-    """What runs the workers. All calls but `report` may return before the work is done."""
+    """What runs the workers. All calls but `report` and `scored` may return before the work is done."""
 
-    def start(self, shard: int, snapshot: bytes, shared: bytes | None) -> None:
+    def start(self, shard: int, kind: type[ShardWorker], snapshot: bytes, shared: bytes | None) -> None:
         """A worker for this shard that begins with a snapshot; it takes the place of one that is gone."""
 
     def learn(self, shard: int, rows: Rows) -> None:
@@ -65,6 +79,12 @@ class Engine(Protocol):
 
     def report(self, shard: int) -> Report:
         """Wait for what was asked; raises `WorkerLostError` if the worker is gone."""
+
+    def score(self, shard: int, X: Any) -> None:
+        """Have a worker score rows when it has learned all its rows."""
+
+    def scored(self, shard: int) -> Floats:
+        """Wait for these scores; raises `WorkerLostError` if the worker is gone."""
 
     def share(self, shared: bytes) -> None:
         """Have all workers score by this model from now on."""
@@ -79,10 +99,11 @@ class LocalEngine:
     def __init__(self) -> None:
         self._workers: dict[int, ShardWorker] = {}
         self._scores: dict[int, list[Floats | None]] = {}
+        self._asked: dict[int, Any] = {}
 
-    def start(self, shard: int, snapshot: bytes, shared: bytes | None) -> None:
+    def start(self, shard: int, kind: type[ShardWorker], snapshot: bytes, shared: bytes | None) -> None:
         """See `Engine`."""
-        self._workers[shard] = ShardWorker(snapshot, shared)
+        self._workers[shard] = kind(snapshot, shared)
         self._scores[shard] = []
 
     def learn(self, shard: int, rows: Rows) -> None:
@@ -95,10 +116,22 @@ class LocalEngine:
 
     def report(self, shard: int) -> Report:
         """See `Engine`."""
+        worker = self._living(shard)
+        scores, self._scores[shard] = self._scores[shard], []
+        return Report(scores, worker.snapshot())
+
+    def score(self, shard: int, X: Any) -> None:
+        """See `Engine`."""
+        self._asked[shard] = X
+
+    def scored(self, shard: int) -> Floats:
+        """See `Engine`."""
+        return self._living(shard).score(self._asked.pop(shard))
+
+    def _living(self, shard: int) -> ShardWorker:
         if shard not in self._workers:
             raise WorkerLostError(f"The worker of shard {shard} is gone.")
-        scores, self._scores[shard] = self._scores[shard], []
-        return Report(scores, self._workers[shard].snapshot())
+        return self._workers[shard]
 
     def share(self, shared: bytes) -> None:
         """See `Engine`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -12,6 +12,7 @@ import numpy as np
 
 from lopsided.alerts import AlertBudget
 from lopsided.constraints import ParameterError
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.labels import LabelMap, Signs
 from lopsided.late import Delay, LateLearner, Unlabelled
 from lopsided.late.door import signs_of
@@ -63,12 +64,11 @@ class Racer:
         if budget is not None:
             self.metrics["alerts"] = AlertPrecision(AlertBudget(budget.limit, budget.period, budget.key))
 
-    def step(self, X: Any, y: Signs, times: Any, keys: Any = None) -> None:
-        """Score and learn some rows."""
+    def step(self, X: Any, signs: Floats, labels: LabelMap, times: Any, keys: Any = None) -> None:
+        """Score and learn some rows. Signs come with their labels apart, because pickling an array drops these."""
         assert self._late is not None
-        scores = self._late.progressive_scores(X, y, times=times)
-        judged = np.asarray(~np.isnan(y))
-        positive = np.asarray(y > 0)
+        scores = self._late.progressive_scores(X, Signs.of(signs, labels), times=times)
+        judged, positive = ~np.isnan(signs), signs > 0
         for name, metric in self.metrics.items():
             if name == "alerts":
                 metric.update(positive, judged, times, scores, keys)
@@ -111,6 +111,9 @@ class Race:
         With "alerts": within which budget, such as "100/day"; rows need times then, and keys if it has a key.
     jobs : int, default=1
         Threads.
+    workers : Executor, optional
+        Who lets the racers run instead of threads, such as the processes of a cluster. So many racers at a time go
+        there as it says it has `slots`, and come back with what they have learned. It is shut down at the end.
 
     Attributes
     ----------
@@ -127,6 +130,7 @@ class Race:
         unlabelled: Unlabelled | str | None = None,
         alerts: AlertBudget | str | None = None,
         jobs: int = 1,
+        workers: Executor | None = None,
     ) -> None:
         if (measure == "alerts") != (alerts is not None):
             raise ParameterError(
@@ -140,7 +144,8 @@ class Race:
         self._next_cut = FIRST_CUT
         self._classes = classes
         self._labels: LabelMap | None = None
-        self._threads = ThreadPoolExecutor(jobs)
+        self._workers: Executor = ThreadPoolExecutor(jobs) if workers is None else workers
+        self._are_elsewhere = workers is not None
         for racer in self.racers:
             racer.enter(budget, delay=delay, unlabelled=unlabelled, classes=classes)
 
@@ -150,7 +155,7 @@ class Race:
     def __exit__(self, kind: type[BaseException] | None, *_: BaseException | TracebackType | None) -> None:
         if kind is None:
             self._each(Racer.finish)
-        self._threads.shutdown()
+        self._workers.shutdown()
 
     @property
     def running(self) -> list[Racer]:
@@ -178,9 +183,8 @@ class Race:
             # Rows are cut where a decision is due, so that it does not depend on the pieces in which they come.
             stop = min(signs.size, start + self._next_cut - self.n_rows)
             rows = slice(start, stop)
-            y, when = Signs.of(signs[rows], labels), None if times is None else times[rows]
-            whose = None if keys is None else keys[rows]
-            self._each(partial(Racer.step, X=X[rows], y=y, times=when, keys=whose))
+            when, whose = (None if column is None else column[rows] for column in (times, keys))
+            self._each(partial(Racer.step, X=X[rows], signs=signs[rows], labels=labels, times=when, keys=whose))
             self.n_rows += stop - start
             self.positives += int(np.count_nonzero(signs[rows] > 0))
             start = stop
@@ -190,12 +194,32 @@ class Race:
                     self._drop_worse_half()
 
     def _each(self, work: Callable[[Racer], None]) -> None:
-        list(self._threads.map(work, self.running))
+        if not self._are_elsewhere:
+            list(self._workers.map(work, self.running))
+            return
+        # One message for several racers, because all of them need the same rows.
+        slots = max(1, getattr(self._workers, "slots", 1))
+        groups = [group for first in range(slots) if (group := self.running[first::slots])]
+        waiting = [self._workers.submit(_moved, work, group) for group in groups]
+        came = [future.result() for future in waiting]
+        back = {
+            id(racer): moved
+            for group, others in zip(groups, came, strict=True)
+            for racer, moved in zip(group, others, strict=True)
+        }
+        self.racers = [back.get(id(racer), racer) for racer in self.racers]
 
     def _drop_worse_half(self) -> None:
         left = sorted(self.running, key=lambda racer: -racer.value(self.measure))
         for racer in left[max(FINALISTS, (len(left) + 1) // 2) :]:
             racer.is_in = False
+
+
+def _moved(work: Callable[[Racer], None], racers: list[Racer]) -> list[Racer]:
+    """The same racers after some work, wherever that is done."""
+    for racer in racers:
+        work(racer)
+    return racers
 
 
 def race(

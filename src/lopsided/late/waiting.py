@@ -64,6 +64,14 @@ class Waiting:
         self._coming = ComingLabels()
         self._lock = RLock()
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = RLock()
+
     def _labels_at_first(self, classes: Any) -> LabelMap | None:
         if self._learner.started_:
             return self._learner.labels_

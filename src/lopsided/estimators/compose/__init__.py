@@ -138,7 +138,7 @@ ENTRIES: tuple[Entry, ...] = (
         bounded=_of_its_learner("bounded"),
         random=_of_its_learner("random"),
         reports_its_answer=_of_its_learner("reports_its_answer"),
-        mergeable=False,
+        mergeable=_of_its_learner("mergeable"),
     ),
     _entry(
         "ExpertPool",

@@ -58,7 +58,8 @@ def first_schema(table: Any, **columns: Any) -> Schema:
     if isinstance(table, np.ndarray):
         head = {name: column[:HEAD_ROWS] for name, column in named_columns(table).items()}
         is_of_numbers = table.dtype.kind in "biuf"
-        return infer_schema(head, kinds=dict.fromkeys(head, NUMBER) if is_of_numbers else None)
+        numbers = [name for name in head if name not in columns.get("ignore", ())]
+        return infer_schema(head, kinds=dict.fromkeys(numbers, NUMBER) if is_of_numbers else None, **columns)
     head = by_column(_head_of(table))
     cells = {name: _as_list(values) for name, values in head.items()}
     if not cells or len(next(iter(cells.values()))) >= _FEW_ROWS:

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats
-from lopsided.encoding import Schema, SchemaError, TableEncoder
+from lopsided.encoding import Schema, SchemaError
 from lopsided.estimators.compose.history import KeyedHistory
 from lopsided.estimators.compose.history_columns import KeyedRows
+from lopsided.estimators.compose.key_encoder import KeyEncoder
 from lopsided.streams import cells
 from lopsided.streams.cells import Columns, Expected
 from lopsided.streams.labels import Spellings
@@ -25,11 +26,11 @@ from lopsided.streams.labels import Spellings
 _LARGEST_CODE = 2.0**53
 
 
-class HistoryEncoder(TableEncoder):
-    """What `TableEncoder` makes of a table, and what a history needs of it."""
+class HistoryEncoder(KeyEncoder):
+    """What `KeyEncoder` makes of a table, and what a history needs of it."""
 
-    def __init__(self, schema: Schema, history: KeyedHistory) -> None:
-        super().__init__(schema)
+    def __init__(self, schema: Schema, history: KeyedHistory, key: str | None = None) -> None:
+        super().__init__(schema, key)
         self.keys, self.time, self.value = [str(key) for key in history.keys], str(history.time), history.value
         known = {column.name for column in schema.columns}
         if schema.time is not None:

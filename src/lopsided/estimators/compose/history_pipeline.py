@@ -67,4 +67,5 @@ class HistoryPipeline(TablePipeline):
 
     def _find_schema(self, X: Any) -> None:
         keys = [str(key) for key in self.history.keys]
+        keys += [key for key in (self._model_key(),) if key is not None and key not in keys]
         self._found = first_schema(X, time=str(self.history.time), ignore=keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,13 @@ from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
 _FIRST_ROOM = 16
 # Entries of KeyRoom.tally: models that were dropped, and steps that diverged.
 DROPPED, DIVERGED = range(2)
+
+
+class KnownKeys(NamedTuple):
+    """Keys by their codes, and the record of each."""
+
+    codes: Integers
+    records: list[bytes]
 
 
 class KeyRoom:
@@ -105,15 +112,36 @@ class KeyRoom:
         """What is held in memory."""
         return self.models.nbytes + sum(array.nbytes for array in self._table)
 
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All keys with their records: those in memory from the least recent on, those on disk by their codes."""
+    def known_keys(self) -> tuple[KnownKeys, KnownKeys]:
+        """Those in memory from the least recent on, and those on disk by their codes."""
         slots, codes = codes_by_age(self._table)
-        known = {"hot": (codes, self.models.frozen(slots))}
+        cold = (np.zeros(0, dtype=np.int64), []) if self._cold is None else self._cold.everything()
+        return KnownKeys(codes, self.models.frozen(slots)), KnownKeys(*cold)
+
+    def take(self, keys: KnownKeys) -> int:
+        """Take keys, from the least recent on, into an empty room; those beyond it go to disk, or are dropped.
+
+        Returns how many were dropped.
+        """
+        n_beyond = max(keys.codes.size - self._max_keys, 0)
         if self._cold is not None:
-            known["cold"] = self._cold.everything()
+            self._cold.put(keys.codes[:n_beyond], keys.records[:n_beyond])
+        self._take_into_memory(KnownKeys(keys.codes[n_beyond:], keys.records[n_beyond:]))
+        return n_beyond if self._cold is None else 0
+
+    def _take_into_memory(self, keys: KnownKeys) -> None:
+        while len(self._table.entries) < keys.codes.size:
+            self._grow()
+        slots, born, left = (np.empty(keys.codes.size, dtype=np.int64) for _ in range(3))
+        settle(self._table, keys.codes, 0, 0, False, slots, born, left, 0)
+        self.models.thaw(slots.tolist(), keys.records)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """All keys with their records."""
         arrays: dict[str, npt.NDArray[Any]] = {"keys.tally": self.tally}
-        for name, (those, records) in known.items():
-            arrays[f"{name}.codes"] = those
+        hot, cold = self.known_keys()
+        for name, (codes, records) in {"hot": hot, **({} if self._cold is None else {"cold": cold})}.items():
+            arrays[f"{name}.codes"] = codes
             arrays[f"{name}.records"] = np.frombuffer(b"".join(records), dtype=np.uint8)
             arrays[f"{name}.ends"] = np.cumsum([0, *map(len, records)], dtype=np.int64)
         return arrays
@@ -122,21 +150,17 @@ class KeyRoom:
         """Take the keys of a file; nobody is here yet."""
         self.tally = taken(arrays, "keys.tally", np.int64, (2,))
         in_range("keys.tally", self.tally, 0, 2**62)
-        codes, records = _known_keys(arrays, "hot")
-        if codes.size > self._max_keys:
+        hot = _known_keys(arrays, "hot")
+        if hot.codes.size > self._max_keys:
             raise ModelFileError(
-                f"The model file must hold at most {self._max_keys} keys. Got {codes.size}: the file is damaged."
+                f"The model file must hold at most {self._max_keys} keys. Got {hot.codes.size}: the file is damaged."
             )
-        while len(self._table.entries) < codes.size:
-            self._grow()
-        slots, born, left = (np.empty(codes.size, dtype=np.int64) for _ in range(3))
-        settle(self._table, codes, 0, 0, False, slots, born, left, 0)
-        self.models.thaw(slots.tolist(), records)
+        self._take_into_memory(hot)
         if self._cold is not None:
             self._cold.put(*_known_keys(arrays, "cold"))
 
 
-def _known_keys(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> tuple[Integers, list[bytes]]:
+def _known_keys(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> KnownKeys:
     """The codes and records of a file, one for each key."""
     codes = taken(arrays, f"{name}.codes", np.int64, (None,))
     content = taken(arrays, f"{name}.records", np.uint8, (None,)).tobytes()
@@ -147,4 +171,5 @@ def _known_keys(arrays: Mapping[str, npt.NDArray[Any]], name: str) -> tuple[Inte
         )
     if ends[0] != 0 or ends[-1] != len(content) or (np.diff(ends) < 0).any():
         raise ModelFileError(f"The array '{name}.ends' of the model file must be in order. Got others: it is damaged.")
-    return codes, [content[start:stop] for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
+    cuts = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    return KnownKeys(codes, [content[start:stop] for start, stop in cuts])

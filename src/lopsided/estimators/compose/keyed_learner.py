@@ -7,11 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from lopsided.constraints import Constraint, ParameterError, check_parameters, choice, nothing, number, whole
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.encoding import EncodedRows
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
@@ -19,13 +21,14 @@ from lopsided.estimators.compose.key_room import DIVERGED, DROPPED, KeyRoom
 from lopsided.estimators.compose.keyed_models import models_for
 from lopsided.estimators.compose.keyed_rows import encoded_rows, one_code, parted, place_of_key
 from lopsided.estimators.compose.learner_inside import SpeaksForItsLearner
+from lopsided.estimators.compose.merging_keys import MergesKeys
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.linear.classifiers import OCS
 
 _ROWS_AT_A_TIME = 4096  # whose copies stay in the processor's cache
 
 
-class KeyedLearner(SpeaksForItsLearner):
+class KeyedLearner(MergesKeys, SpeaksForItsLearner):
     """Keeps a model for each key, such as a card, a shop or a machine, for as many keys as there are.
 
     Use it where rows of different keys follow different rules, and a model of all rows would average them. `key` names
@@ -106,6 +109,8 @@ class KeyedLearner(SpeaksForItsLearner):
     """
 
     _takes_any_scale = False
+    _shape: ClassVar[tuple[str, ...]] = (*OnlineClassifier._shape, "_key_at")
+    _key_at: int | None = None  # the number of the key's column, once it is known
     _constraints: ClassVar[dict[str, Constraint]] = {
         "learner": Constraint(lambda value: value is None or isinstance(value, OnlineClassifier), "an online learner"),
         "key": Constraint(
@@ -162,6 +167,19 @@ class KeyedLearner(SpeaksForItsLearner):
     def _rows_of(self, X: Any) -> Rows:
         return validation.as_rows(encoded_rows(self, X, self.key, first=False))
 
+    def encoded(self, X: Any) -> Any:
+        """Rows as numbers, the key among them as a code: `EncodedRows`, which this class takes as they are, or CSR."""
+        with self._alone:
+            self._check_started()
+            rows = encoded_rows(self, X, self.key, first=False)
+            return rows if sp.issparse(rows) else np.asarray(rows).view(EncodedRows)
+
+    def key_codes(self, X: Any) -> Integers:
+        """The code of each row's key, a whole number from 1 to 2^53: the same in every process and on every machine."""
+        with self._alone:
+            self._check_started()
+            return parted(self._rows_of(X), self._key_place)[1]
+
     def _learn_first(self, x: Any, y: Any, score: float | None, weight: float) -> Self:
         if not isinstance(x, Mapping):
             return super()._learn_first(x, y, score, weight)
@@ -182,7 +200,9 @@ class KeyedLearner(SpeaksForItsLearner):
 
     @property
     def _key_place(self) -> int:
-        return place_of_key(self, self.key, self.n_features_in_)
+        if self._key_at is None:
+            self._key_at = place_of_key(self, self.key, self.n_features_in_)
+        return self._key_at
 
     # ---------------------------------------------------------------- learning and scoring
 
@@ -195,8 +215,11 @@ class KeyedLearner(SpeaksForItsLearner):
             self.scaler_.n_features_in_ = n_features - 1
             self.scaler_._start(n_features - 1)
         self._share_with_parts()
+        self._room = self._empty_room()
+
+    def _empty_room(self) -> KeyRoom:
         models = models_for(self._common, self.prior_rows if self.prior == "global" else None)
-        self._room = KeyRoom(models, int(self.max_keys), self.spill)
+        return KeyRoom(models, int(self.max_keys), self.spill)
 
     def _share_with_parts(self) -> None:
         """One lock, one stream of randomness and one memory of scores for the whole."""

@@ -25,9 +25,9 @@ from lopsided.core.keyed.linear import (
     records_of,
 )
 from lopsided.core.keyed.table import NOT_THERE
-from lopsided.core.linear.weight_vector import LinearModel
+from lopsided.core.linear.weight_vector import STEPS, LinearModel
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.merging import drawn
+from lopsided.estimators.base.merging import drawn, in_fixed_order
 from lopsided.estimators.linear.weight_vector import PointwiseLinearLearner
 from lopsided.estimators.state import files
 from lopsided.estimators.state.arrays import ModelFileError, in_range
@@ -50,6 +50,9 @@ class KeyedModels(Protocol):
 
     def thaw(self, slots: Sequence[int], records: Sequence[bytes]) -> None:
         """Put models that were frozen into these slots, after a look at whether they fit."""
+
+    def merged(self, records: Sequence[Sequence[bytes]]) -> list[bytes]:
+        """One record for each key out of several that were frozen elsewhere."""
 
     def learn(
         self, slots: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats, start: int, stop: int
@@ -99,7 +102,10 @@ class StackedVectors:
 
     def frozen(self, slots: Integers) -> list[bytes]:
         """These models as bytes."""
-        block, size = self._numbers[slots].tobytes(), 8 * self._numbers.shape[1]
+        return self._cut(self._numbers[slots])
+
+    def _cut(self, numbers: Floats) -> list[bytes]:
+        block, size = numbers.tobytes(), 8 * self._numbers.shape[1]
         return [block[start : start + size] for start in range(0, len(block), size)]
 
     def thaw(self, slots: Sequence[int], records: Sequence[bytes]) -> None:
@@ -115,6 +121,22 @@ class StackedVectors:
             raise ModelFileError("The records of keys must hold finite weights. Got others: they are damaged.")
         in_range("records of keys", numbers.view(np.int64)[:, -COUNTS:], 0, 2**62)
         return numbers
+
+    def merged(self, records: Sequence[Sequence[bytes]]) -> list[bytes]:
+        """Weights are averaged, each model counting by its share of the key's rows; counts add up."""
+        several = np.array([len(those) for those in records], dtype=np.int64)
+        numbers = self._read([record for those in records for record in those])
+        counts = numbers.view(np.int64)[:, -COUNTS:]
+        firsts = np.cumsum(several) - several
+        total = np.zeros((several.size, numbers.shape[1]))
+        total.view(np.int64)[:, -COUNTS:] = np.add.reduceat(counts, firsts) if several.size else 0
+        seen = np.maximum(total.view(np.int64)[:, -COUNTS + STEPS], 1)
+        for place in range(several.max(initial=0)):
+            those = np.flatnonzero(several > place)
+            held = firsts[those] + place
+            shares = counts[held, STEPS] / seen[those]
+            total[those, :-COUNTS] += shares[:, None] * numbers[held, :-COUNTS]
+        return self._cut(total)
 
     def learn(
         self, slots: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats, start: int, stop: int
@@ -194,6 +216,20 @@ class SeparateLearners:
             self._members[slot], self._rows[slot] = self._thawed(record)
 
     def _thawed(self, record: bytes) -> tuple[Any, int]:
+        member, rows = self._unpacked(record)
+        return self._joined(member), rows
+
+    def merged(self, records: Sequence[Sequence[bytes]]) -> list[bytes]:
+        """By the merge of the learner."""
+        result = []
+        for those in records:
+            unpacked = [self._unpacked(record) for record in those]
+            members = in_fixed_order([member for member, _ in unpacked])
+            result.append(self._frozen(members[0]._merged(members), sum(rows for _, rows in unpacked)))
+        return result
+
+    def _unpacked(self, record: bytes) -> tuple[Any, int]:
+        """A learner of its own, and the rows that it has learned."""
         try:
             length = int.from_bytes(record[:8], "little")
             words = json.loads(json.loads(record[8 : 8 + length])["__metadata__"][_META])
@@ -206,7 +242,7 @@ class SeparateLearners:
         if str(member) != str(self._blank) or member.n_features_in_ != self._common.n_features_in_:
             raise ModelFileError(f"The record of a key must be {self._blank}. Got {member}: it is damaged.")
         in_range("rows of a key", rows, 0, 2**62)
-        return self._joined(member), rows
+        return member, rows
 
     def learn(
         self, slots: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats, start: int, stop: int

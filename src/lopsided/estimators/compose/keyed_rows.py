@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 from lopsided.constraints import LARGEST_FEATURE
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
+from lopsided.encoding import EncodedRows
 from lopsided.encoding.forms import by_column
 from lopsided.encoding.hashing import CODE_UNIT, part_from_key
 from lopsided.encoding.key_columns import columns_of, key_codes, numbers_of, one_key_code
@@ -35,6 +36,8 @@ def is_table(X: Any) -> bool:
 
 def encoded_rows(owner: Any, X: Any, key: Any, *, first: bool) -> Any:
     """The rows as numbers: an array, or CSR; `first` records width and names."""
+    if isinstance(X, EncodedRows) and not first and X.shape[1:] == (owner.n_features_in_,):
+        return X.view(np.ndarray)
     if is_table(X):
         return _encoded_table(owner, X, key, first=first)
     if not sp.issparse(X) and np.asarray(X).dtype.kind in "OUS":
@@ -72,7 +75,7 @@ def _encoded_table(owner: Any, X: Any, key: Any, *, first: bool) -> Floats:
         raise ValueError(f"The columns of X must have one length, and a row. Got lengths {sorted(sizes)}.")
     numbers = [numbers_of(column, name) for j, (name, column) in enumerate(zip(names, found, strict=True)) if j != at]
     features = _checked_numbers(owner, np.column_stack(numbers))
-    return np.insert(features, at, CODE_UNIT * key_codes(found[at], _SALT, names[at]), axis=1)
+    return np.insert(features, at, codes_in_rows(found[at], names[at]), axis=1)
 
 
 def _note_names(owner: Any, names: list[str], *, in_order: bool, first: bool) -> None:
@@ -100,7 +103,7 @@ def _encoded_words(owner: Any, X: npt.NDArray[Any], key: Any, *, first: bool) ->
         )
     at = place_of_key(owner, key, X.shape[1])
     features = _checked_numbers(owner, np.delete(X, at, axis=1))
-    return np.insert(features, at, CODE_UNIT * key_codes(X[:, at].tolist(), _SALT, at), axis=1)
+    return np.insert(features, at, codes_in_rows(X[:, at].tolist(), at), axis=1)
 
 
 def _checked_numbers(owner: Any, X: Any) -> Floats:
@@ -111,6 +114,12 @@ def _checked_numbers(owner: Any, X: Any) -> Floats:
             f"Got {np.abs(X).max():g}."
         )
     return np.asarray(X)
+
+
+def codes_in_rows(column: Any, name: Any) -> Floats:
+    """What stands in rows for a column of keys."""
+    codes: Floats = CODE_UNIT * key_codes(column, _SALT, name).astype(np.float64)
+    return codes
 
 
 def one_code(cell: Any, name: Any) -> float:

@@ -82,13 +82,16 @@ class StreamPipeline(MergesParts, SpeaksForItsLearner):
             raise ParameterError(
                 f"The 'learner' parameter of StreamPipeline must be a learner of lopsided. Got {self.learner!r}."
             )
+        self._check_scale_of_learner()
+        self._given_scaler()._check_parameters()
+        self._given_learner()._check_parameters()
+
+    def _check_scale_of_learner(self) -> None:
         if not self._given_learner()._takes_any_scale:
             raise ParameterError(
                 f"The 'learner' parameter of {type(self).__name__} must take rows on any scale. "
                 f"Got {type(self.learner).__name__}, whose keys are none: give the scaler to it instead."
             )
-        self._given_scaler()._check_parameters()
-        self._given_learner()._check_parameters()
 
     def _check_features(self, X: Any) -> None:
         self._given_scaler()._check_features(X)

@@ -9,22 +9,30 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from lopsided.constraints import ParameterError
-from lopsided.core.arithmetic.compiled import Floats, bound
+from lopsided.core.arithmetic.compiled import Floats, Integers, bound
 from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
-from lopsided.encoding import EncodedRows, Schema, TableEncoder
+from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.cells_as_they_came import CellsAsTheyCame
 from lopsided.estimators.compose.file_pipeline import FilePipeline
 from lopsided.estimators.compose.first_rows import checked_array, first_schema, is_array, named_columns
+from lopsided.estimators.compose.key_encoder import KeyEncoder
+from lopsided.estimators.compose.keyed_learner import KeyedLearner
+from lopsided.estimators.compose.keyed_rows import one_code
 from lopsided.estimators.compose.merging_parts import MergesTables
 from lopsided.estimators.compose.pipeline import StreamPipeline
 from lopsided.estimators.default_learner import default_learner
 from lopsided.estimators.kernel.koil import KOIL
 from lopsided.estimators.state.arrays import in_range, taken
+
+
+def _has_a_model_for_each_key(model: PlainTable) -> bool:
+    return model._model_key() is not None
 
 
 def _mapping(row: Any) -> Any:
@@ -81,15 +89,30 @@ class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
 
     def _find_schema(self, X: Any) -> None:
         rows = checked_array(self, X) if is_array(X) else X
-        self._found, self._n_columns = first_schema(rows), rows.shape[1] if is_array(X) else None
+        key = self._model_key()
+        self._found = first_schema(rows, ignore=[] if key is None else [key])
+        self._n_columns = rows.shape[1] if is_array(X) else None
+
+    def _model_key(self) -> str | None:
+        """The column by which the learner keeps a model for each key, if it does."""
+        learner = self._given_learner()
+        return str(learner.key) if isinstance(learner, KeyedLearner) else None
+
+    def _check_scale_of_learner(self) -> None:
+        learner = self._given_learner()
+        if isinstance(learner, KeyedLearner) and not isinstance(learner.key, str):
+            raise ParameterError(
+                f"The 'key' of the KeyedLearner of a {type(self).__name__} must be the name of a column. "
+                f"Got {learner.key!r}."
+            )
 
     @property
-    def encoder_(self) -> TableEncoder:
+    def encoder_(self) -> KeyEncoder:
         """How columns become numbers."""
-        encoder: TableEncoder | None = self.__dict__.get("_encoder")
+        encoder: KeyEncoder | None = self.__dict__.get("_encoder")
         schema = self.schema if self._found is None else self._found
-        if encoder is None or encoder.schema is not schema:
-            encoder = self._encoder = TableEncoder(self.schema_)
+        if encoder is None or encoder.schema is not schema or encoder.key != self._model_key():
+            encoder = self._encoder = KeyEncoder(self.schema_, self._model_key())
         return encoder
 
     # ---------------------------------------------------------------- the door
@@ -149,6 +172,8 @@ class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
         if self.learner is None:
             self._default = self._default_learner()
         super()._start(n_features)
+        if self._model_key() is not None:
+            self.learner_._key_at = self.encoder_.key_place
         n_numbers = self.encoder_.n_numbers
         self.scaler_.n_features_in_ = max(n_numbers, 1)
         self.scaler_._start(max(n_numbers, 1))
@@ -205,6 +230,11 @@ class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
 
     # ---------------------------------------------------------------- looking inside
 
+    @available_if(_has_a_model_for_each_key)  # type: ignore[untyped-decorator]
+    def key_codes(self, X: Any) -> Integers:
+        """The code of each row's key: see `KeyedLearner.key_codes`. Only a pipeline around one has this method."""
+        return self.encoder_.key_codes(self._matrix(X))
+
     def encoded(self, X: Any) -> Floats:
         """Rows as numbers, before gaps are filled and numbers scaled: what `encoder_` makes of columns."""
         return self._matrix(X)
@@ -220,6 +250,8 @@ class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
         """The row that others are explained against: numbers at their means, no category, no text, no hour."""
         row = np.zeros(self.n_features_in_)
         row[: self._means.size] = self.missing_as_
+        if (key := self._model_key()) is not None:
+            row[self.encoder_.key_place] = one_code(None, key)
         return row
 
     def _unscaled(self, rows: Floats) -> Floats:

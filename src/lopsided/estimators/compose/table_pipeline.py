@@ -13,12 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
-from lopsided.encoding import EncodedRows, Schema, TableEncoder
+from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.history import KeyedHistory
 from lopsided.estimators.compose.history_columns import tokens_of
 from lopsided.estimators.compose.history_encoder import HistoryEncoder
+from lopsided.estimators.compose.key_encoder import KeyEncoder
 from lopsided.estimators.compose.plain_table import PlainTable
 
 
@@ -93,7 +94,7 @@ class TablePipeline(PlainTable):
         return self._made_history[1]
 
     @property
-    def encoder_(self) -> TableEncoder:
+    def encoder_(self) -> KeyEncoder:
         """How columns become numbers."""
         return super().encoder_ if self._given_history() is None else self._keyed_encoder
 
@@ -101,9 +102,10 @@ class TablePipeline(PlainTable):
     def _keyed_encoder(self) -> HistoryEncoder:
         history = self._given_history()
         made = self.__dict__.get("_history_encoder")
-        if made is None or made[0] is not self.schema_ or made[1] is not history:
+        key = self._model_key()
+        if made is None or made[0] is not self.schema_ or made[1] is not history or made[2].key != key:
             assert history is not None
-            made = self._history_encoder = (self.schema_, history, HistoryEncoder(self.schema_, history))
+            made = self._history_encoder = (self.schema_, history, HistoryEncoder(self.schema_, history, key))
         return made[2]
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:

@@ -12,8 +12,10 @@ from starlette.responses import Response
 
 from lopsided.constraints import ParameterError
 from lopsided.encoding import EncodedRows, Schema
+from lopsided.labels import LabelMap
 from lopsided.serve.configuration import label_of
 from lopsided.serve.running import RunningModel
+from lopsided.serve.scoring import Scorer
 from lopsided.serve.web.door import MOST_AT_ONCE
 from lopsided.serve.web.responses import decoded, json_response, model_of, problem
 from lopsided.version import __version__
@@ -83,29 +85,34 @@ def _columns_of(model: RunningModel) -> list[tuple[str, str]]:
 async def infer(request: Request) -> Response:
     """Scores, probabilities and decisions of rows."""
     model, asked = model_of(request), await decoded(request, InferenceRequest)
-    rows = _rows_of(asked)
+    rows = rows_of(asked)
     champion = model.view.champion
     if champion is None:
         raise ParameterError("The model must know its columns before it can score. Got one that has seen no events.")
 
-    def answer() -> tuple[Any, Any]:
-        scores = champion.scores(champion.model.encoder_.from_mappings(rows).view(EncodedRows))
-        return scores, champion.probabilities(scores)
+    outputs = await asyncio.to_thread(
+        lambda: outputs_of(champion, champion.model.encoder_.from_mappings(rows).view(EncodedRows), model.labels)
+    )
+    return json_response({"model_name": model.name, "id": asked.id, "outputs": wanted_of(outputs, asked)})
 
-    scores, probabilities = await asyncio.to_thread(answer)
-    decisions = [str(label_of(model.labels, 1 if score > champion.threshold else -1)) for score in scores]
-    known = [None if np.isnan(value) else float(value) for value in probabilities]
-    outputs = [
-        {"name": "score", "datatype": "FP64", "shape": [len(rows)], "data": scores.tolist()},
-        {"name": "probability", "datatype": "FP64", "shape": [len(rows)], "data": known},
-        {"name": "decision", "datatype": "BYTES", "shape": [len(rows)], "data": decisions},
-    ]
+
+def outputs_of(scorer: Scorer, rows: Any, labels: LabelMap) -> list[dict[str, Any]]:
+    """What a model says of encoded rows, as the protocol has it."""
+    scores = scorer.scores(rows)
+    known = [None if np.isnan(value) else float(value) for value in scorer.probabilities(scores)]
+    decisions = [str(label_of(labels, 1 if score > scorer.threshold else -1)) for score in scores]
+    columns = (("score", "FP64", scores.tolist()), ("probability", "FP64", known), ("decision", "BYTES", decisions))
+    return [{"name": name, "datatype": kind, "shape": [len(data)], "data": data} for name, kind, data in columns]
+
+
+def wanted_of(outputs: list[dict[str, Any]], asked: InferenceRequest) -> list[dict[str, Any]]:
+    """Those that were asked for, or all."""
     wanted = {output.get("name") for output in asked.outputs}
-    outputs = [output for output in outputs if not wanted or output["name"] in wanted]
-    return json_response({"model_name": model.name, "id": asked.id, "outputs": outputs})
+    return [output for output in outputs if not wanted or output["name"] in wanted]
 
 
-def _rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
+def rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
+    """The columns of a request as rows."""
     sizes = {len(tensor.data) for tensor in asked.inputs}
     if len(sizes) != 1 or not 1 <= (n := sizes.pop()) <= MOST_AT_ONCE:
         raise ParameterError(f"The inputs must be columns of the same 1 to {MOST_AT_ONCE:,} rows. Got other sizes.")
