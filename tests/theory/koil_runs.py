@@ -124,8 +124,8 @@ def minimiser(run):
     """f*, the minimiser of sum_t L_t, and its risk, by coordinate ascent on the dual.
 
     sum_t L_t(f) = T/2 ||f||^2 + C sum over all pairs p of max(0, 1 - <f, p>) is a support vector machine without
-    offset: f* = 1/T sum_p a_p p with 0 <= a_p <= C; with squared losses a_p has no upper limit, and costs a_p^2 / 4C. It
-    stops when primal and dual value differ by less than 1e-9 of the risk, which bounds the error of both.
+    offset: f* = 1/T sum_p a_p p with 0 <= a_p <= C; with squared losses a_p has no upper limit, and costs a_p^2 / 4C.
+    It stops when primal and dual value differ by less than 1e-9 of the risk, which bounds the error of both.
     """
     T, P = len(run.y), np.concatenate([run.pairs(t) for t in range(len(run.y))])
     Q = P @ run.gram @ P.T / T

@@ -1,4 +1,4 @@
-"""More theorems behind KOIL, in numbers: buffers with compensation, the smooth loss, several kernels (Hu 2015, ch. 3-4).
+"""More theorems behind KOIL, in numbers: compensation, the smooth loss, several kernels (Hu 2015, chapters 3 and 4).
 
 The thesis prints these bounds with constants of its own; here they are derived in the form that every run has to obey,
 and checked on runs. Notation and the runs themselves are in `koil_runs.py`.
@@ -49,7 +49,7 @@ def bounded_run(kernel, kind, policy, compensate, budget=5):
 
 
 def leavers(run):
-    """Of each step: where it would have ended, where it did, and who had a weight in the first and not in the second."""
+    """Of each step: where it would have ended, where it did, and who has a weight in the first only."""
     for t in range(1, len(run.y)):
         end, after = descended(run, t), run.functions[t + 1]
         yield end, after, np.flatnonzero((np.abs(end) > 1e-15) & (after == 0.0))
@@ -59,7 +59,7 @@ def leavers(run):
 @every_stream
 @pytest.mark.parametrize("policy", ["fifo", "reservoir"])
 def test_compensation_errs_by_the_weight_of_the_leaver_times_its_distance_to_the_nearest(kernel, kind, policy):
-    """||e_t|| = |a_r| min_c ||k(x_r, .) - k(x_c, .)||, over those of its class who stay; without, |a_r| ||k(x_r, .)||."""
+    """||e_t|| = |a_r| min_c ||k(x_r, .) - k(x_c, .)||, c of its class who stay; without it, |a_r| ||k(x_r, .)||."""
     for compensate in (True, False):
         run, seen = bounded_run(kernel, kind, policy, compensate), 0
         for end, after, left in leavers(run):
@@ -234,7 +234,7 @@ def test_what_the_mixture_suffers_is_bounded_by_the_best_kernel(kind, steps):
 
 @every_mixture
 def test_theorem_3_bounds_it_by_the_best_function_of_the_best_kernel(kind, steps):
-    """Both together: C sum q R <= C (ln m / eta + ...) + min_l min_f (sum L_t(f) + what descent can lose), steps taken."""
+    """Both: C sum q R <= C (ln m / eta + ...) + min_l min_f (sum L_t(f) + what descent can lose) over steps taken."""
     runs, taken, weights = mixture(kind, steps)
     found, before, C = risks(runs, taken), weights[:-1].T, steps[0]
     by_kernel = []

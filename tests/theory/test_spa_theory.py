@@ -208,8 +208,8 @@ def test_the_number_of_vectors_is_attained_by_a_learner_that_hardly_moves(alpha,
 
 # ---- Several kernels: BOMKC (section 5 of the paper) ----
 #
-# theta_i falls by the factor gamma at every mistake of kernel i, and all are normalised. When the vote is wrong, kernels
-# with at least half of the weight are wrong. So for every run and every kernel i of m
+# theta_i falls by the factor gamma at every mistake of kernel i, and all are normalised. When the vote is wrong, so are
+# kernels with at least half of the weight. So for every run and every kernel i of m
 #
 #     M <= 2 sum_t r_t <= 2 (M_i ln(1 / gamma) + ln m) / (1 - gamma),    r_t the share of theta that is wrong,
 #
