@@ -58,6 +58,32 @@ def test_after_50_sweeps_the_batch_learner_is_the_naive_one(weighted):
     assert learner.n_sweeps_ == 50 and not learner.converged_
 
 
+@pytest.mark.parametrize(
+    "of_examples, of_kernels", [((0.1, 0.5), (0.5, 0.5)), ((0.5, 0.1), (1.5, 2.0)), ((1.0, 1.0), (0.05, 0.3))]
+)
+def test_with_other_priors_it_is_the_naive_one_and_its_bound_never_falls(of_examples, of_kernels):
+    X, y = problem()
+    learner = lp.B2RMK(max_sweeps=30, tol=0.0, example_prior=of_examples, kernel_prior=of_kernels).fit(X[:60], y[:60])
+    oracle = naive.B2RMK(max_sweeps=30, tol=0.0, shape_a=of_examples, shape_e=of_kernels).fit(X[:60], y[:60])
+    expected = oracle.scores(X)
+    assert np.abs(learner.decision_function(X) - expected).max() < 1e-8 * np.ptp(expected)
+    assert np.abs(learner.elbo_ - oracle.elbo).max() < 1e-8 * abs(oracle.elbo[-1])
+    assert not falls(learner.elbo_)
+
+
+def test_a_smaller_alpha_of_the_kernels_leaves_fewer_of_them():
+    X, y = problem(100)
+    weights = [abs(lp.B2RMK(kernel_prior=(alpha, 0.5)).fit(X, y).kernel_weights_) for alpha in (0.01, 0.5, 1.5)]
+    left = [int((w > 0.01 * w.max()).sum()) for w in weights]
+    assert left[0] < left[1] < left[2]
+
+
+@pytest.mark.parametrize("prior", [0.5, (0.5,), (0.5, 0.0), (-1.0, 0.5), (2.0, 0.5), ("a", 1.0)])
+def test_a_prior_that_is_none_is_refused(prior):
+    with pytest.raises(ValueError, match="of B2RMK must be a pair of numbers above 0"):
+        lp.B2RMK(kernel_prior=prior).fit(*problem(20))
+
+
 def test_it_stops_where_the_naive_one_stops():
     X, y = problem(60)
     learner, oracle = lp.B2RMK(tol=1e-3).fit(X, y), naive.B2RMK(tol=1e-3).fit(X, y)

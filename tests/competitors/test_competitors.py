@@ -48,7 +48,7 @@ def test_what_is_learned_apart_from_scoring_is_learned_alike(name):
     assert np.allclose(whole.decision_function(rows), apart.decision_function(rows), rtol=0, atol=1e-9)
 
 
-REFITTED = ["extratrees", "lightgbm", "lightgbm-weighted", "lightgbm-small"]
+REFITTED = ["extratrees", "lightgbm", "lightgbm-weighted", "lightgbm-small", "xgboost"]
 
 
 @pytest.mark.parametrize("name", REFITTED)
@@ -87,4 +87,4 @@ def test_positives_count_more_in_the_balanced_forest():
 
 def test_an_unknown_one_is_refused():
     with pytest.raises(ParameterError, match="must be one of sgd"):
-        competitor("xgboost")
+        competitor("catboost")

@@ -1,154 +1,18 @@
 """The theorems behind KOIL, in numbers on small streams: unbounded policy, hinge loss, constant rate (Hu 2015, ch. 3).
 
-Notation: k neighbours, rate eta, X^2 = max k(x, x), xi^2 = min k(x, z), c_p = sqrt(2 X^2 - 2 xi^2), so that a pair of
-points is never longer than c_p in the space of the kernel. V_t is the set of violators that step t acts on, and
-
-    L_t(f) = 1/2 ||f||^2 + C sum_{i in V_t} l_i(f),    l_i(f) = max(0, 1 - y_t (f(x_t) - f(x_i))).
-
-Everything is computed here from outside of the learner, from its support vectors, weights and scores before each step.
+Notation and the runs themselves are in `koil_runs.py`.
 """
 
 import itertools
-from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 import pytest
 
-from lopsided import KOIL
-from lopsided.kernels import Gaussian, Normalized, Polynomial
+from lopsided.kernels import Gaussian
+from theory.koil_runs import KERNELS, KINDS, make_stream, play, regret
 
-KERNELS = {
-    "wide gaussian": Gaussian(gamma=0.3),
-    "narrow gaussian": Gaussian(gamma=3.0),
-    "normalised polynomial": Normalized(Polynomial(degree=2, coef0=1.0)),
-}
 STEPS = [(0.05, 0.1, 1), (0.3, 0.01, 3), (0.3, 0.5, 2), (1.0, 0.01, 1), (1.0, 0.1, 3), (3.0, 0.05, 2), (3.0, 0.3, 1)]
-
-
-def make_stream(kind, n=60, seed=0):
-    """Two classes that are separate, noise, or change places every ten examples. It begins with one of each."""
-    rng = np.random.default_rng(seed)
-    y = np.where(rng.random(n) < 0.4, 1, -1)
-    y[:2] = 1, -1
-    X = rng.normal(size=(n, 2))
-    if kind == "separate":
-        X[:, 0] += 2.0 * (y > 0)
-    if kind == "changing":
-        X[:, 0] += 2.0 * y * np.where(np.arange(n) // 10 % 2, 1, -1)
-    return X, y
-
-
-@dataclass
-class Run:
-    """What a learner did on a stream. A function in the span of the stream is a vector of n coefficients."""
-
-    X: np.ndarray
-    y: np.ndarray
-    gram: np.ndarray
-    C: float
-    eta: float
-    k: int
-    functions: list = field(default_factory=list)  # f_1 = 0, ..., f_{T+1}
-    violators: list = field(default_factory=list)  # V_1, ..., V_T: numbers of examples
-
-    @property
-    def c_p(self):
-        return float(np.sqrt(2.0 * self.gram.diagonal().max() - 2.0 * self.gram.min()))
-
-    @property
-    def loss_bound(self):
-        """U = 1 + C k c_p^2."""
-        return 1.0 + self.C * self.k * self.c_p**2
-
-    def squared_length(self, f):
-        return float(f @ self.gram @ f)
-
-    def pairs(self, t):
-        """y_t (k(x_t, .) - k(x_i, .)) for i in V_t, as rows of coefficients; l_i(f) = max(0, 1 - <f, pair>)."""
-        rows = np.zeros((len(self.violators[t]), len(self.y)))
-        rows[:, t] = self.y[t]
-        rows[np.arange(len(rows)), self.violators[t]] -= self.y[t]
-        return rows
-
-    def losses(self, t, f):
-        return np.maximum(0.0, 1.0 - self.pairs(t) @ self.gram @ f)
-
-    def risk(self, t, f):
-        """L_t(f)."""
-        return 0.5 * self.squared_length(f) + self.C * self.losses(t, f).sum()
-
-    def gradient(self, t):
-        """A subgradient of L_t at f_t: f_t minus C times the sum of the pairs."""
-        return self.functions[t] - self.C * self.pairs(t).sum(axis=0)
-
-
-def owners(learner, X):
-    """The number of the example that each support vector is; all examples differ."""
-    same = (X[:, None, :] == learner.support_vectors_[None]).all(axis=2)
-    assert (same.sum(axis=0) == 1).all()
-    return same.argmax(axis=0)
-
-
-def coefficients(learner, X):
-    """The learner's function as coefficients on the examples of the stream."""
-    f = np.zeros(len(X))
-    f[owners(learner, X)] = learner.support_weights_
-    return f
-
-
-def play(kernel, X, y, C, eta, k, **others):
-    """Learn the stream one example at a time, noting f_t and V_t before each step."""
-    run = Run(X, y, kernel(X), C, eta, k, functions=[np.zeros(len(y))])
-    chosen = {"C": C, "learning_rate": eta, "n_neighbors": k, "policy": "unbounded", "kernel": kernel} | others
-    learner = KOIL(random_state=0, **chosen)
-    for t in range(len(y)):
-        run.violators.append(violators(learner, kernel, X, y, t, k) if t else [])
-        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[-1, 1])
-        run.functions.append(coefficients(learner, X))
-    return run
-
-
-def violators(learner, kernel, X, y, t, k):
-    """The k nearest of all opposite vectors that the current model ranks wrongly against example t."""
-    owner = owners(learner, X)
-    opposite = owner[y[owner] != y[t]]
-    score, others = learner.decision_function(X[t : t + 1])[0], learner.decision_function(X[opposite])
-    wrong = opposite[1.0 - y[t] * (score - others) > 0.0]
-    nearest = np.argsort(-kernel(X[t : t + 1], X[wrong])[0], kind="stable")
-    return wrong[nearest[:k]].tolist()
-
-
-def minimiser(run):
-    """f*, the minimiser of sum_t L_t, and its risk, by coordinate ascent on the dual.
-
-    sum_t L_t(f) = T/2 ||f||^2 + C sum over all pairs p of max(0, 1 - <f, p>) is a support vector machine without
-    offset: f* = 1/T sum_p a_p p with 0 <= a_p <= C. It stops when primal and dual value differ by less than 1e-9 of the
-    risk, which bounds the error of both.
-    """
-    T, P = len(run.y), np.concatenate([run.pairs(t) for t in range(len(run.y))])
-    Q = P @ run.gram @ P.T / T
-    a, margins = np.zeros(len(P)), np.zeros(len(P))
-    for _ in range(5000):
-        for p in range(len(P)):
-            change = np.clip(a[p] + (1.0 - margins[p]) / max(Q[p, p], 1e-300), 0.0, run.C) - a[p]
-            if change:
-                margins += change * Q[p]
-                a[p] += change
-        primal = 0.5 * (a @ margins) + run.C * np.maximum(0.0, 1.0 - margins).sum()
-        if primal - (a.sum() - 0.5 * (a @ margins)) < 1e-9 * max(1.0, primal):
-            return a @ P / T, primal
-    raise AssertionError("the batch problem was not solved")
-
-
-def regret(run):
-    """sum_t L_t(f_t) - L_t(f*), and f*."""
-    best, least = minimiser(run)
-    assert sum(run.risk(t, best) for t in range(len(run.y))) == pytest.approx(least, rel=1e-9)
-    return sum(run.risk(t, run.functions[t]) for t in range(len(run.y))) - least, best
-
-
-KINDS = ["separate", "noise", "changing"]
 every_run = pytest.mark.parametrize(
     ("kernel", "kind", "steps"), list(itertools.product(KERNELS, KINDS, STEPS)), ids=lambda part: str(part)
 )

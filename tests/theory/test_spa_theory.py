@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lopsided import SPA
+from lopsided import BOMKC, SPA
 from lopsided.kernels import Gaussian, Normalized, Polynomial
 
 KERNELS = {
@@ -204,3 +204,86 @@ def test_the_number_of_vectors_is_attained_by_a_learner_that_hardly_moves(alpha,
     vectors = [SPA(1e-9, alpha, beta, random_state=seed).fit(X, y).n_support_ for seed in range(100)]
     assert abs(excess(vectors, alpha / beta)) <= 4.0
     assert excess(vectors, 0.8 * alpha / beta) > 4.0  # a scale a fifth too small would be seen
+
+
+# ---- Several kernels: BOMKC (section 5 of the paper) ----
+#
+# theta_i falls by the factor gamma at every mistake of kernel i, and all are normalised. When the vote is wrong, so are
+# kernels with at least half of the weight. So for every run and every kernel i of m
+#
+#     M <= 2 sum_t r_t <= 2 (M_i ln(1 / gamma) + ln m) / (1 - gamma),    r_t the share of theta that is wrong,
+#
+# and kernel i, whose step t is let in with probability p_it rho_it, has E sum_t p_it min(eta, rho_it l_it)
+# (l_it - 2 l_t(f*)) <= ||f*||^2 for any f* of its space, as SPA has with p = 1.
+
+DISCOUNTS = [(0.9, 0.01), (0.99, 0.001), (0.5, 0.2)]  # gamma, delta
+every_discount = pytest.mark.parametrize("discount", DISCOUNTS, ids=str)
+VOTE_STEPS = (0.5, 1.0, 3.0)
+
+
+@cache
+def vote_of(kind, discount, seed):
+    """The votes, and by kernel and step: scores, chances p, shares of theta before; the vectors of each kernel.
+
+    A kernel only ever adds vectors, so that its score at step t is that of the vectors which came before.
+    """
+    (X, y), (eta, alpha, beta), (gamma, delta) = stream_of(kind), VOTE_STEPS, discount
+    learner = BOMKC(
+        list(KERNELS.values()), learning_rate=eta, loss_cap=alpha, sampling_scale=beta, discount=gamma,
+        exploration=delta, random_state=seed,
+    )  # fmt: skip
+    votes = learner.progressive_scores(X, y, classes=[-1, 1])
+    scores, vectors = np.zeros((len(KERNELS), T)), []
+    for k, (points, weights) in enumerate(zip(learner.support_vectors_, learner.support_weights_, strict=True)):
+        f = np.zeros(T)
+        f[(X[:, None, 0] == points[None, :, 0]).argmax(axis=0)] = weights
+        scores[k] = np.tril(gram_of(list(KERNELS)[k], kind), -1) @ f
+        vectors.append(np.count_nonzero(f))
+    wrong = y * scores <= 0.0
+    log_theta = np.log(gamma) * np.hstack([np.zeros((len(KERNELS), 1)), np.cumsum(wrong, axis=1)])
+    theta = np.exp(log_theta - log_theta.max(axis=0))
+    chances = (1.0 - delta) * theta[:, :-1] + delta
+    shares = theta / theta.sum(axis=0)
+    np.testing.assert_allclose(learner.kernel_weights_, shares[:, -1], rtol=1e-9)
+    return votes, scores, wrong, chances, shares[:, :-1], vectors
+
+
+@every_stream
+@every_discount
+def test_the_vote_is_wrong_at_most_so_much_more_often_than_the_best_kernel(kind, discount):
+    _, y = stream_of(kind)
+    gamma, _ = discount
+    for seed in range(3):
+        votes, scores, wrong, _, shares, _ = vote_of(kind, discount, seed)
+        said = (shares * np.where(scores >= 0.0, 1.0, -1.0)).sum(axis=0)
+        np.testing.assert_allclose(votes, said, rtol=0.0, atol=1e-9)
+        mistakes, weight_wrong = (y * votes <= 0.0).sum(), (shares * wrong).sum()
+        bound = (wrong.sum(axis=1).min() * np.log(1.0 / gamma) + np.log(len(KERNELS))) / (1.0 - gamma)
+        assert mistakes <= 2.0 * weight_wrong <= 2.0 * bound * (1.0 + 1e-12)
+
+
+@every_stream
+@every_discount
+def test_every_kernel_of_a_vote_gains_as_spa_does_at_the_steps_it_may_take(kind, discount):
+    (_, y), (eta, alpha, beta) = stream_of(kind), VOTE_STEPS
+    runs = [vote_of(kind, discount, seed) for seed in SEEDS]
+    for k, kernel in enumerate(KERNELS):
+        lost = np.array([losses(y, run[1][k]) for run in runs])
+        taken = np.array([run[3][k] for run in runs]) * np.minimum(eta, np.minimum(alpha, lost) / beta * lost)
+        for other in comparators(kernel, kind, eta):
+            gram = gram_of(kernel, kind)
+            gains = (taken * (lost - 2.0 * losses(y, gram @ other))).sum(axis=1)
+            assert gains.mean() <= other @ gram @ other + 4.0 * gains.std() / np.sqrt(len(SEEDS))
+        expected = np.mean([(run[3][k] * np.minimum(alpha, lost[j]) / beta).sum() for j, run in enumerate(runs)])
+        vectors = np.mean([run[5][k] for run in runs])
+        assert expected <= alpha / beta * T
+        assert abs(vectors - expected) <= 4.0 * np.sqrt(alpha / beta * T / len(SEEDS))
+
+
+def test_a_vote_that_rewards_mistakes_breaks_the_bound():
+    """Two kernels of which one is never right, and gains weight by it."""
+    wrong = vote_of("separate", DISCOUNTS[2], 0)[2]
+    both = np.vstack([wrong[0], np.ones(T, dtype=bool)])
+    theta = 2.0 ** (np.cumsum(both, axis=1) - np.arange(1, T + 1))
+    bound = (wrong[0].sum() * np.log(2.0) + np.log(2.0)) / 0.5
+    assert (theta / theta.sum(axis=0) * both).sum() > bound

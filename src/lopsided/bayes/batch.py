@@ -13,10 +13,11 @@ from lopsided.bayes.laws import LOG_2PI, Gamma, Shrinkage
 from lopsided.core.arithmetic.compiled import Floats
 
 _SMALLEST_SQUARE = 1e-20
-# (shape, rate) of the priors of the precisions, and (alpha, beta) of the two hierarchies.
+# (shape, rate) of the priors of the precisions, and (alpha, beta) of the two hierarchies, of examples and of kernels.
 _PRIOR_OF_V = _PRIOR_OF_C = (1e2, 1e-2)
 _PRIOR_OF_GAMMA = (1e-2, 1e-2)
-_HORSESHOE = (0.5, 0.5)
+HORSESHOE = (0.5, 0.5)
+Pair = tuple[float, float]
 
 
 def inverse_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
@@ -36,7 +37,9 @@ def inverse_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
 class BatchFit:
     """The posterior of one training set. A pair costs C times the weights of its positive and its negative."""
 
-    def __init__(self, K: Floats, y: Floats, weights: Floats, C: float = 1.0) -> None:
+    def __init__(
+        self, K: Floats, y: Floats, weights: Floats, C: float = 1.0, priors: tuple[Pair, Pair] = (HORSESHOE, HORSESHOE)
+    ) -> None:
         self.P, self.N = K.shape[0], y.size
         self._K = K.reshape(self.P * self.N, self.N)  # every K_m is symmetric
         side_by_side = np.ascontiguousarray(K.transpose(1, 0, 2)).reshape(self.N, self.P * self.N)
@@ -48,7 +51,7 @@ class BatchFit:
         self.M_G, self.Sigma_g, self._log_det_g = np.tile(y, (P, 1)), np.eye(P), 0.0
         self.m_f, self.s_f = y.astype(np.float64), np.ones(N)
         self.m_be, self.Sigma_be = np.concatenate([[0.0], np.full(P, 1.0 / P)]), np.eye(P + 1) / P**2
-        self.of_a, self.of_e = Shrinkage(N, *_HORSESHOE), Shrinkage(P, *_HORSESHOE)
+        self.of_a, self.of_e = Shrinkage(N, *priors[0]), Shrinkage(P, *priors[1])
         self.v, self.c, self.gamma = Gamma(1.0, 1.0), Gamma(1.0, 1.0), Gamma(1.0, 1.0)
         self.update_theta()
 
@@ -184,6 +187,7 @@ def fitted(
     weights: Floats,
     *,
     C: float = 1.0,
+    priors: tuple[Pair, Pair] = (HORSESHOE, HORSESHOE),
     max_sweeps: int = 200,
     tol: float = 1e-5,
     with_bounds: bool = True,
@@ -192,7 +196,7 @@ def fitted(
 
     The bounds take a fifth of the time and change nothing.
     """
-    fit = BatchFit(K, y, weights, C)
+    fit = BatchFit(K, y, weights, C, priors)
     bounds: list[float] = []
     before: Floats | None = None
     for _ in range(max_sweeps):

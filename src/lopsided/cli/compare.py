@@ -28,7 +28,7 @@ from lopsided.cli.options import on_cluster, with_force
     "--with",
     "others",
     help="Competitors: sgd, extratrees, arf, arf-balanced, srp, hoeffding, vw, vw-linear, lightgbm, lightgbm-weighted, "
-    "lightgbm-small, separated by commas, or all.",
+    "lightgbm-small, xgboost, separated by commas, or all.",
 )
 @click.option("--rows", type=click.IntRange(2), help="Only the first rows of each set.")
 @click.option(

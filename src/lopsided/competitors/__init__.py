@@ -38,6 +38,7 @@ COMPETITORS = {
     "lightgbm-small": Competitor(
         "lightgbm_refits", "SmallBoosting", "lightgbm", "LightGBM, balanced, small, every 100"
     ),
+    "xgboost": Competitor("xgboost_refits", "BalancedBoosting", "xgboost", "XGBoost, balanced, every 100 rows"),
 }
 
 

@@ -21,7 +21,15 @@ _QUICK = {"kernels": trial_parts.two_kernels, "max_sweeps": 3}
 _QUICK_STEPS = _QUICK | {"n_iterations": 1, "budget": 6}
 
 ENTRIES: tuple[Entry, ...] = (
-    _entry("B2RMK", "b2rmk", _QUICK, online=False, on_command_line=False, bounded=False),
+    _entry(
+        "B2RMK",
+        "b2rmk",
+        _QUICK,
+        _QUICK | {"kernel_prior": (0.2, 0.5)},
+        online=False,
+        on_command_line=False,
+        bounded=False,
+    ),
     _entry(
         "OB2RMK",
         "ob2rmk",

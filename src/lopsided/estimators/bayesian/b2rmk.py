@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.bayes.batch import fitted
+from lopsided.bayes.batch import HORSESHOE, fitted
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.bayes.online import combined
 from lopsided.constraints import Constraint, number, whole
@@ -20,6 +20,21 @@ from lopsided.estimators.kernel.parameters import POOL, chosen_pool
 from lopsided.estimators.state.arrays import taken
 
 BATCH: dict[str, Constraint] = POOL | {"max_sweeps": whole(1), "tol": number(least=0)}
+_LARGEST_ALPHA = 1.5  # beyond it Bessel functions of weights that are nearly 0 overflow
+
+
+def _is_prior(value: Any) -> bool:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    return all(map(number(above=0).accepts, value)) and value[0] <= _LARGEST_ALPHA
+
+
+def _floats(prior: Any) -> tuple[float, float]:
+    alpha, beta = prior
+    return float(alpha), float(beta)
+
+
+PRIOR = Constraint(_is_prior, f"a pair of numbers above 0, the first at most {_LARGEST_ALPHA}")
 
 
 class B2RMK(Classifier):
@@ -47,6 +62,12 @@ class B2RMK(Classifier):
         Stop after so many sweeps over all factors.
     tol : float >= 0, default=1e-05
         Stop earlier when no training score moves by more than this share of their range.
+    example_prior : pair of floats > 0, default=(0.5, 0.5)
+        How sparse the weights of examples are meant to be, (alpha, beta) of a_n ~ N(0, lambda_n),
+        lambda_n ~ Gamma(alpha, xi_n), xi_n ~ Gamma(beta, phi). A smaller alpha, up to 1.5, pulls more weights to 0; a
+        smaller beta lets those that stay be larger. (0.5, 0.5) is the horseshoe of the paper.
+    kernel_prior : pair of floats > 0, default=(0.5, 0.5)
+        The same for the weights of kernels.
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the scores of the training set, which flatters them, as it does the
@@ -95,13 +116,15 @@ class B2RMK(Classifier):
     checked by the bound.
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = BATCH
+    _constraints: ClassVar[dict[str, Constraint]] = BATCH | {"example_prior": PRIOR, "kernel_prior": PRIOR}
 
     def __init__(
         self,
         kernels: Any = "bayes",
         max_sweeps: int = 200,
         tol: float = 1e-5,
+        example_prior: tuple[float, float] = HORSESHOE,
+        kernel_prior: tuple[float, float] = HORSESHOE,
         threshold: float | str = "zero",
         pos_label: Any = None,
         shuffle: bool = False,
@@ -110,6 +133,8 @@ class B2RMK(Classifier):
         self.kernels = kernels
         self.max_sweeps = max_sweeps
         self.tol = tol
+        self.example_prior = example_prior
+        self.kernel_prior = kernel_prior
         self.threshold = threshold
         self.pos_label = pos_label
         self.shuffle = shuffle
@@ -127,7 +152,12 @@ class B2RMK(Classifier):
         X, signs, weights = X[order], signs[order], weights[order]
         with one_blas_thread:
             fit, bounds, converged = fitted(
-                self._pool.matrices(X, X), signs, weights, max_sweeps=int(self.max_sweeps), tol=float(self.tol)
+                self._pool.matrices(X, X),
+                signs,
+                weights,
+                priors=(_floats(self.example_prior), _floats(self.kernel_prior)),
+                max_sweeps=int(self.max_sweeps),
+                tol=float(self.tol),
             )
         self._points, self._signs, self._a, self._be = X, signs, fit.m_a, fit.m_be
         self._bounds, self._converged = np.array(bounds), np.array([int(converged)])
