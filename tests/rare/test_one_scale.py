@@ -10,10 +10,12 @@ import lopsided as lp
 from lopsided.core.measures.drift_gate import EVIDENCE, compare, empty_gate
 from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fit_line, worth
 from lopsided.core.rare.linear_part import KNOWN, MEAN, SQUARES, add_linear, empty_linear_part, learn_linear
+from lopsided.core.rare.step import BLENDS, LINEAR_ALONE
 from lopsided.datasets import xor
+from lopsided.estimators.state.arrays import ModelFileError
 from rare.streams import turning, weights_for, with_gaps
 
-BEFORE = Path(__file__).parent / "before_the_linear_part.zip"
+OLD_FILES = Path(__file__).parent
 
 
 def fitted_line(scores, y, weights=None):
@@ -136,9 +138,53 @@ def test_a_storm_does_not_make_the_learner_begin_anew():
     assert learner.n_restarts_ == 0
 
 
+def loaded(name, tmp_path):
+    with zipfile.ZipFile(OLD_FILES / f"{name}.zip") as files:
+        return lp.load(files.extract(f"{name}.lopsided", tmp_path))
+
+
+def test_a_model_with_sixteen_blends_answers_as_it_did_and_goes_on(tmp_path):
+    model, stream = loaded("sixteen_blends", tmp_path), xor(700, rare=0.1, random_state=3)
+    expected = [-0.4195822775647509, -0.5420244398269923, 0.6056427047382728, -0.3719708537130969]
+    np.testing.assert_allclose(model.raw_scores(stream.X[600:604]), expected, rtol=1e-9)
+    assert model.predict(stream.X[600:]).sum() == 11
+    blend = model._state.blend
+    assert blend.shares.size == len(BLENDS) and not blend.shares[16:].any() and not blend.counts[16:].any()
+    scores = model.progressive_scores(stream.X[600:], stream.y[600:])
+    assert lp.metrics.auroc(stream.y[600:], scores) > 0.9 and blend.shares[16:].all()
+    model.save(tmp_path / "again.lopsided")
+    np.testing.assert_array_equal(lp.load(tmp_path / "again.lopsided").raw_scores(stream.X), model.raw_scores(stream.X))
+
+
+def test_a_file_whose_blends_do_not_fit_each_other_is_refused(tmp_path):
+    model = loaded("sixteen_blends", tmp_path)
+    arrays = model._arrays()
+    for name in ("state.blend.counts", "state.blend.shares", "state.blend.prior"):
+        with pytest.raises(ModelFileError, match=name):
+            model._restore(arrays | {name: arrays[name][:16] if name != "state.blend.prior" else arrays[name][:15]})
+
+
+def test_the_linear_part_keeps_its_standing_when_all_else_begins_anew():
+    X, y = turning(1_200)
+    learner = lp.RareEventClassifier(200, 8, random_state=1).fit(X, y)
+    blend = learner._state.blend
+    for share in (0.0, 0.5):
+        blend.shares[:], blend.shares[LINEAR_ALONE] = (1.0 - share) / (len(BLENDS) - 1), share
+        learner._restart()
+        assert blend.prior[LINEAR_ALONE] == pytest.approx(0.02 + 20.0 * share)
+        np.testing.assert_allclose(blend.shares, blend.prior / blend.prior.sum())
+
+
+def test_the_linear_part_is_never_surer_than_its_limit():
+    X, y = turning(600)
+    learner = lp.RareEventClassifier(200, 8, random_state=1).fit(X, y)
+    said = learner.part_scores(X * np.array([-1e3, 1e3, 1.0, 1.0]))["linear"]
+    assert said.min() == -learner.largest_linear_score_ and np.abs(learner.part_scores(X)["linear"]).max() < 0.7
+    assert learner.part_scores(-1e3 * X)["linear"].max() == learner.largest_linear_score_ == 0.7
+
+
 def test_a_model_from_before_the_linear_part_answers_as_it_did_and_goes_on(tmp_path):
-    with zipfile.ZipFile(BEFORE) as files:
-        model = lp.load(files.extract("before_the_linear_part.lopsided", tmp_path))
+    model = loaded("before_the_linear_part", tmp_path)
     stream = xor(700, rare=0.1, random_state=3)
     expected = [-0.7298598598197356, -0.3880105070581814, 1.2127717431232756, -0.6847362888774408]
     np.testing.assert_allclose(model.raw_scores(stream.X[600:604]), expected, rtol=1e-9)

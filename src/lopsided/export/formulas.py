@@ -185,6 +185,7 @@ def _rare_event(graph: Graph, learner: Any, rows: str) -> str:
     *by_feature, constant = (learner.linear_weights_ / learner.squeeze_).tolist()
     scaled = _standardised(graph, learner, rows, learner.linear_scale_)
     linear = _plus(graph, graph.add("MatMul", scaled, graph.constant(by_feature)), constant)
+    limit = learner.largest_linear_score_
     linear = graph.add("Clip", linear, graph.constant(-limit), graph.constant(limit))
     terms = [
         graph.add("MatMul", ranked, graph.constant(shares)),

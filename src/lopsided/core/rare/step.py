@@ -53,18 +53,22 @@ from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, s
 # The parts, in the order of RareState.lines and of the shares in a blend.
 RANKER, TREES, LINEAR, SHORT = range(4)
 _BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees beside the ranker
-# Blends that are tried: ranker and trees, these with half for the linear part, that alone, the short memory alone.
+# Blends that are tried: ranker and trees, these with half for the linear part, that alone, the short memory alone, and
+# ranker and trees with a quarter for the linear part.
 BLENDS = (
     *((1.0 - b, b, 0.0, 0.0) for b in _BETAS),
     *((0.5 * (1.0 - b), 0.5 * b, 0.5, 0.0) for b in _BETAS),
     (0.0, 0.0, 1.0, 0.0),
     (0.0, 0.0, 0.0, 1.0),
+    *((0.75 * (1.0 - b), 0.75 * b, 0.25, 0.0) for b in _BETAS),
 )
+LINEAR_ALONE = 2 * len(_BETAS)  # its place among them
 FOCUS = 6.0
 FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
 SQUEEZE = 8.0
 ALONE = 2.0  # usual distances by which a positive counts as evidence of drift: in full from half of one on
 LARGEST_SCORE = 3.0
+LARGEST_OF_LINEAR = 0.7  # log-odds by eight; far out, and where features move with time, it is too sure of itself
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
 # makes young again, restarts, what is to become of young trees, and rows since the last positive.
@@ -161,7 +165,7 @@ def answer_row(state: RareState, plan: RarePlan, rows: Rows, t: int, work: RareS
         squeezed = math.tanh(trees / SQUEEZE)
     lay_out(rows, t, work.ranker.x)
     standardise(state.linear, work.ranker.x, work.row)
-    linear = _within(linear_score(state.linear, work.row) / EIGHT)
+    linear = min(max(linear_score(state.linear, work.row) / EIGHT, -LARGEST_OF_LINEAR), LARGEST_OF_LINEAR)
     by_ranker, by_trees = worth(state.lines, RANKER, long), worth(state.lines, TREES, squeezed)
     by_linear = worth(state.lines, LINEAR, linear)
     by_short = worth(state.lines, SHORT, short) if state.tally[SHORT_SOLVED] else by_ranker

@@ -49,15 +49,15 @@ from lopsided.estimators.rare.booster import DEFAULT_TREES, N_TREES, Booster
 from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.rare.merging import AddsRareEvents
 from lopsided.estimators.rare.state import rare_arrays, restored_state
-from lopsided.estimators.rare.two_memories import LONG_RIDGES, SHORT_RIDGES, YOUNG_TREES
+from lopsided.estimators.rare.two_memories import LONG_RIDGES, PRIOR_OF_LINEAR, SHORT_RIDGES, YOUNG_TREES
 
 _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
-_OF_BLEND = MixturePlan(base=0.0, per_positive=1.0, area=0.0, most=200.0)
+_OF_BLEND = MixturePlan(base=0.0, per_positive=1.5, area=0.0, most=150.0)
 # What blends count before anything is known, in the order of BLENDS.
-_OF_TWO, _WITH_LINEAR, _LINEAR_ALONE, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5, 0.5
+_OF_TWO, _WITH_LINEAR, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5
 _RECENT = 4000  # rows of the sample that fades
 _WIDEST = 2000  # features beyond which there are no trees
 _PARTS = ("ranker", "short", "trees", "linear", "blend", "score")
@@ -82,7 +82,7 @@ class RareEventClassifier(AddsRareEvents):
         score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
-    the latest 30 positives. f averages the solutions for four ridges (see `FourierRanker`) by (average precision +
+    the latest 30 positives. h / 8 counts 0.7 at the most in size, so that it alone is never sure. f averages the solutions for four ridges (see `FourierRanker`) by (average precision +
     AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size` rows, half
     per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones
     rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
@@ -183,7 +183,14 @@ class RareEventClassifier(AddsRareEvents):
             long=empty_mixture(np.ones(n_long)),
             short=empty_mixture(np.ones(n_short)),
             blend=empty_mixture(
-                np.concatenate([_OF_TWO, _WITH_LINEAR * _OF_TWO, [_LINEAR_ALONE, _SHORT_ALONE if forgets else 0.0]])
+                np.concatenate(
+                    [
+                        _OF_TWO,
+                        _WITH_LINEAR * _OF_TWO,
+                        [PRIOR_OF_LINEAR, _SHORT_ALONE if forgets else 0.0],
+                        _WITH_LINEAR * _OF_TWO,
+                    ]
+                )
             ),
             lines=empty_lines(SHORT + 1),
             linear=empty_linear_part(n_features),

@@ -18,6 +18,9 @@ from lopsided.estimators.rare.memories import LongMemory, ShortMemory
 from lopsided.estimators.state.arrays import ModelFileError, in_range, named_arrays, refilled, taken
 from lopsided.estimators.state.samples import check_sample
 
+# How many blends there were in older files: of ranker and trees, then also with the linear part. New ones came last.
+_FEWER_BLENDS = (7,), (16,)
+
 
 def rare_arrays(
     state: RareState, long: LongMemory, short: ShortMemory, booster: Booster
@@ -63,17 +66,29 @@ def restored_state(
 
 
 def _of_today(arrays: dict[str, npt.NDArray[Any]], empty: RareState) -> dict[str, npt.NDArray[Any]]:
-    """Arrays of a file, also of one from before there was a linear part: it begins now, and other scores stay."""
+    """Arrays of a file, also of one from before there was a linear part, or so many blends: these begin now."""
     wanted = named_arrays(state=empty)
     added = {name for name in wanted if name.startswith(("state.lines.", "state.linear."))}
-    if not added.isdisjoint(arrays):
-        return arrays
-    filled = arrays | {name: wanted[name] for name in (*added, "state.blend.prior")}
-    for name in ("state.tally", "state.blend.counts", "state.blend.shares"):  # the same, and then more
+    filled = dict(arrays)
+    if added.isdisjoint(arrays):
+        filled |= {name: wanted[name] for name in added} | _longer(arrays, wanted, ("state.tally",))
+    blends = arrays.get("state.blend.prior")
+    if blends is not None and blends.shape in _FEWER_BLENDS:
+        filled |= _longer(arrays, wanted, ("state.blend.counts", "state.blend.shares"))
+        filled["state.blend.prior"] = wanted["state.blend.prior"]
+    return filled
+
+
+def _longer(
+    arrays: dict[str, npt.NDArray[Any]], wanted: dict[str, npt.NDArray[Any]], names: tuple[str, ...]
+) -> dict[str, npt.NDArray[Any]]:
+    """These arrays as long as they are wanted: the same, and then zeros."""
+    longer = {}
+    for name in names:
         old, like = arrays.get(name), wanted[name]
         if old is not None and 0 < old.ndim == like.ndim and len(old) < len(like) and old.shape[1:] == like.shape[1:]:
-            filled[name] = np.concatenate([old, np.zeros_like(like[len(old) :])])
-    return filled
+            longer[name] = np.concatenate([old, np.zeros_like(like[len(old) :])])
+    return longer
 
 
 def check_trees(name: str, trees: SampledForest, n_features: int) -> None:

@@ -13,6 +13,7 @@ from lopsided.core.measures.drift_gate import share_of_short
 from lopsided.core.measures.log_odds import EIGHT, LEVEL, SLOPE
 from lopsided.core.rare.step import (
     BLENDS,
+    LARGEST_OF_LINEAR,
     LARGEST_SCORE,
     LINEAR,
     RANKER,
@@ -250,6 +251,11 @@ class RareViews(TwoMemories, SampleViews):
     def largest_score_(self) -> float:
         """What the score for one ridge is at most in size."""
         return LARGEST_SCORE
+
+    @property
+    def largest_linear_score_(self) -> float:
+        """What the score of the linear part, by eight, is at most in size."""
+        return LARGEST_OF_LINEAR
 
     @property
     def squeeze_(self) -> float:
