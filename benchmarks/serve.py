@@ -240,22 +240,32 @@ async def memory(service: Service, events: int, size: int = 1000) -> None:
 
 def pauses(learner: str) -> None:
     """What happens beside the answers and might stop them, in milliseconds of the processor; five times each."""
+    from lopsided.serve import entries as log
     from lopsided.serve.configuration import built, found_schema, labels_of
-    from lopsided.serve.folding import learn
-    from lopsided.serve.measuring import Window
-    from lopsided.serve.messages import ModelSettings
+    from lopsided.serve.learning import Known, Line
+    from lopsided.serve.messages import ChallengerSettings, ModelSettings
     from lopsided.serve.storage.disk import RealDisk
     from lopsided.serve.storage.ids import ROOM, EventIds
 
     settings, rows = ModelSettings(learner=learner), rows_of(6000, 1)
     model, labels = built(settings, settings, found_schema(settings, rows[:200])), labels_of(settings)
-    signs, window, slices = np.array([2.0 * is_positive(row) - 1.0 for row in rows]), Window(), []
-    learn(model, rows[:2000], signs[:2000], np.zeros(2000), np.ones(2000), labels)
+    line, slices = Line(ChallengerSettings(learner), model, labels), []
+    zeros, raw = np.zeros(len(rows)).tobytes(), [json.dumps(row).encode() for row in rows]
+    entry = log.Events([f"e{k}" for k in range(len(rows))], zeros, raw, 1, zeros, zeros, bytes(len(rows)))
+    signs = np.array([2.0 * is_positive(row) - 1.0 for row in rows])
+
+    def learn(first: int, behind: int) -> None:
+        own = range(first, behind)
+        events, nothing = [(entry, k) for k in own], [0.0] * len(own)
+        line.learn(
+            Known(list(own), events, signs[first:behind], np.ones(len(own)), [False] * len(own), nothing), rival=False
+        )
+
+    learn(0, 2000)
     for k in range(2000, 6000):
         began = time.thread_time()
-        learn(model, [rows[k]], signs[k : k + 1], np.zeros(1), np.ones(1), labels)
+        learn(k, k + 1)
         slices.append(time.thread_time() - began)
-        window.add(k, float(rows[k]["x0"]), float(signs[k]), 1.0, alert=k % 50 == 0, delay=1.0)
     with tempfile.TemporaryDirectory() as folder:
         ids = EventIds(Path(folder), RealDisk(), "0" * 16)
         names = [f"e{k}" for k in range(ROOM)]
@@ -280,7 +290,7 @@ def pauses(learner: str) -> None:
         )
         for what, act in {
             "a copy to answer by": model.snapshot,
-            "measures": lambda: window.measures(0.1),
+            "measures": lambda: line.window.measures(0.1),
             "a snapshot to save": model.to_bytes,
             "65,536 ids put aside": roll_over,
         }.items():

@@ -226,7 +226,7 @@ def check(life, *, opened_again: bool = False) -> None:
     first = log.place_of(forgotten + 1, 0)
     assert dict(sql.execute("SELECT place, sign FROM labels")) == _from(walk.fates, first)
     assert dict(sql.execute("SELECT place, flags FROM alerts")) == _from(walk.alerts, first)
-    parked = {name: sign for name, (sign, _) in reader.all_parked().items()}
+    parked = {name: sign for name, (sign, *_) in reader.all_parked().items()}
     assert parked.items() <= walk.parked.items()
     assert len(parked) <= life.limits.parked
     assert int(reader.fact("events") or 0) == walk.n_events

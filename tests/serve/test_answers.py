@@ -1,11 +1,16 @@
 """What a model answers where requests meet: labels before their events, ids twice, ids that look like ours."""
 
+import msgspec
 import pytest
 
 from lopsided.serve import running
-from lopsided.serve.configuration import Limits
-from lopsided.serve.opening import entries_of
+from lopsided.serve.configuration import Limits, checked
+from lopsided.serve.messages import ModelSettings
+from lopsided.serve.opening import entries_of, make_model
+from lopsided.serve.storage.disk import RealDisk
+from lopsided.serve.web.door import JSON, labels_of_request
 from serve.asking import Service
+from serve.simulated_service import without_threads
 
 COLUMNS = {"a": 1.0}
 
@@ -113,3 +118,30 @@ def test_what_is_forgotten_gives_its_room_back(ask):
     before = writer._sql.execute("PRAGMA page_count").get
     writer.append(running.Group(received=0.0, forget=(1, 99)))
     assert writer._sql.execute("PRAGMA page_count").get < before / 2
+
+
+def test_a_label_that_came_again_waits_from_then_on(tmp_path, monkeypatch):
+    """It was corrected, and has not been written, when those that were on disk for too long are given up."""
+    without_threads(monkeypatch)
+    now = [1.7e9]
+    settings = checked(ModelSettings(learner="onlineperceptron", unlabelled="drop:1h"))
+    make_model(tmp_path / "m", RealDisk(), settings, now[0])
+    model = running.RunningModel("m", tmp_path / "m", RealDisk(), lambda: now[0])
+    for label in (0, 1):
+        body = msgspec.json.encode({"id": "x", "label": label, "correct": True})
+        model.submit(labels_of_request(body, JSON, model, now[0])[0])
+        model._answer_group()
+        if label == 0:
+            model._write_groups()
+        now[0] += 3601.0 * (1 - label)
+    model._keep_house()
+    model._answer_group()
+    model._write_groups()
+    assert {name: sign for name, (sign, *_) in model.reader.all_parked().items()} == {"x": 1}
+    now[0] += 3601.0
+    for _ in range(2):
+        model._keep_house()
+        model._answer_group()
+        model._write_groups()
+    assert model.reader.all_parked() == {} and model.sequencer.judge.n_parked == 0
+    model.close()

@@ -72,7 +72,7 @@ class Stepping(Waiting):
             finished[gone.entry[gone.at <= came]] = True
             self._forget(rows.part(np.flatnonzero(finished)))
             done = due.entry[: player.n_learned]
-            self._note_learned(rows, done, signs[: done.size])
+            self._note_learned(rows, signs[: done.size], done)
             self._counts.as_negatives += int(np.count_nonzero(np.isnan(rows.signs[done])))
             finished[done] = True
             if not finished[:n_waited].all():  # the model has failed
@@ -201,17 +201,21 @@ class Stepping(Waiting):
             player.learn(slice(0, len(rows)), signs)
         finally:
             n_learned = player.n_learned
-            self._note_learned(rows, np.arange(n_learned), signs[:n_learned])
             if n_learned < len(rows):
+                self._note_learned(rows.part(slice(0, n_learned)), signs[:n_learned])
                 give_back(rows.part(slice(n_learned, None)))
+            else:
+                self._note_learned(rows, signs)
 
-    def _note_learned(self, rows: WaitingRows, entries: Integers, signs: Floats) -> None:
-        """Some of the rows have been learned, as this."""
-        self._counts.learned += entries.size
+    def _note_learned(self, rows: WaitingRows, signs: Floats, entries: Integers | None = None) -> None:
+        """Rows have been learned, as this: all of them, or these entries."""
+        self._counts.learned += signs.size
         if rows.keys is not None:
-            self._settle((rows.keys[entry], sign) for entry, sign in zip(entries.tolist(), signs.tolist(), strict=True))
+            keys = rows.keys if entries is None else [rows.keys[entry] for entry in entries.tolist()]
+            self._settle(zip(keys, signs.tolist(), strict=True))
             if self.corrections == "learn":
-                self.store.retain(replace(rows.part(entries), signs=signs))  # type: ignore[attr-defined]
+                learned = rows if entries is None else rows.part(entries)
+                self.store.retain(replace(learned, signs=signs))  # type: ignore[attr-defined]
 
     def _settle(self, fates: Iterable[tuple[Any, float]]) -> None:
         named = [(key, fate) for key, fate in fates if key is not None]

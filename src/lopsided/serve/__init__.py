@@ -11,8 +11,10 @@ to n make of it, and a snapshot is only a shortcut to that. See docs/serve.md.
 | `entries.py` | what the log holds |
 | `storage/` | where it is kept: the disk, SQLite, files of event ids |
 | `opening.py` | how a log is begun, and how the state after its last entry is found again |
-| `sequencing.py` | the order of things: answers events, judges labels, writes entries |
+| `sequencing.py` | the order of things: answers events, has labels judged, writes entries |
+| `judging.py` | what becomes of labels, by the rules of `lopsided.late` |
 | `folding.py` | from entries to models and measures |
+| `learning.py` | how a learner learns events of the log: by the engine for late labels, with the log as its store |
 | `running.py` | the threads around it: commit in groups, learn, publish copies, save |
 | `aging.py` | which events are given up, and which are forgotten |
 | `recent.py`, `watching.py`, `watched.py`, `drifting.py` | what can be seen of a model; nothing is learned from it |

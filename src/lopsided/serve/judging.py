@@ -37,8 +37,10 @@ class Judge:
         self._reader, self._aging = reader, aging
         self._parked = ComingLabels()
         self.n_refused = 0  # labels for which there was no room, since the model was opened
-        for name, (sign, time) in reader.all_parked().items():
+        self._since: dict[str, float] = {}  # when parked labels were received, written or not
+        for name, (sign, time, received) in reader.all_parked().items():
             self._parked.add(name, sign, time, park=True)
+            self._since[name] = received
 
     def __contains__(self, name: str) -> bool:
         """Whether a label waits for an event of this id."""
@@ -70,6 +72,7 @@ class Judge:
             self._parked.add(name, sign, time, park=True)
         if outcome in (Outcome.EXPECTED, Outcome.CORRECTED):
             group.parked[name] = sign, time, group.received
+            self._since[name] = group.received
             return "parked"
         return outcome.value
 
@@ -79,13 +82,14 @@ class Judge:
         if found is None:
             return None
         self._parked.take_first(name)
+        del self._since[name]
         group.parked[name] = None
         return int(found[1]), found[0]
 
     def expire_parked(self, since: float, group: Group) -> None:
         """Give up labels that have waited since then."""
         for name in self._reader.parked_before(since):
-            if name not in group.parked:
+            if self._since.get(name, since) < since:  # or it came again, and has not been written yet
                 self.unpark(name, group)
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lopsided.encoding import EncodedRows
+from lopsided.encoding.raw_cells import Entry
 from lopsided.labels import LabelMap, Signs
 from lopsided.late import LateLearner, WaitingRows
-from lopsided.late.waiting_cells import with_cells
 from lopsided.serve import entries as log
 from lopsided.serve.measuring import Floats, Window
 from lopsided.serve.messages import ChallengerSettings
@@ -67,7 +67,8 @@ class LoggedEvents:
 
     def take(self, keys: Sequence[Any]) -> WaitingRows:
         """Events as rows, with the scores that they were answered."""
-        numbers, weights = list(keys), self._weights[list(keys)]
+        numbers = list(keys)
+        weights = self._weights[numbers]
         return WaitingRows(
             rows_of(self._model, [self._events[k] for k in numbers]),
             self._scores[numbers],
@@ -153,18 +154,42 @@ class Line:
 def rows_of(model: Any, events: Sequence[Event]) -> EncodedRows:
     """Events encoded: as the model saw them, if a history made them depend on the moment, else by their columns."""
     encoder = model.encoder_
-    bare = {k: entry.columns(number) for k, (entry, number) in enumerate(events) if entry.features is None}
-    rows = np.empty((len(events), encoder.width)).view(EncodedRows)
-    if bare:
+    sent = [entry.columns(number) if entry.features is None else None for entry, number in events]
+    bare = {k: columns for k, columns in enumerate(sent) if columns is not None}
+    rows = np.zeros((len(events), encoder.width)).view(EncodedRows)
+    if len(bare) == 1:
+        ((k, columns),) = bare.items()
+        encoder.row(columns, rows[k])  # the short way
+    elif bare:
         rows[list(bare)] = encoder.from_mappings(list(bare.values()))
     for k, (entry, number) in enumerate(events):
         if k not in bare:
             rows[k] = entry.feature_array[number]  # type: ignore[index]
-    if not bare or not model.shows_rows:
-        return rows
-    tables = [{name: [cell] for name, cell in bare[k].items()} if k in bare else None for k in range(len(events))]
-    shown: EncodedRows = with_cells(rows, [None if table is None else (table, 0) for table in tables])
-    return shown
+    if bare and model.shows_rows:
+        rows.cells = _AsSent(sent)
+    return rows
+
+
+class _AsSent:
+    """The columns of events as they were sent, for a model that shows what it has learned; None where it saw others."""
+
+    def __init__(self, rows: Sequence[dict[str, Any] | None]) -> None:
+        self._rows = rows
+
+    def part(self, key: Any) -> _AsSent:
+        """Some of them."""
+        if isinstance(key, slice):
+            return _AsSent(self._rows[key])
+        places = key if isinstance(key, list) else np.arange(len(self._rows))[key].tolist()
+        return _AsSent([self._rows[place] for place in places])
+
+    def row(self, place: int) -> dict[str, Any] | None:
+        """One of them."""
+        return self._rows[place]
+
+    def entries(self) -> list[Entry]:
+        """Each as a table of one row."""
+        return [None if row is None else ({name: [cell] for name, cell in row.items()}, 0) for row in self._rows]
 
 
 def _score_of(entry: log.Events, number: int, *, rival: bool) -> float:

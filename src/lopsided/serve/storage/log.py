@@ -298,9 +298,10 @@ class LogReader:
         rows = self._sql.execute("SELECT place FROM labels WHERE place BETWEEN ? AND ?", (first, last))
         return {row[0] for row in rows}
 
-    def all_parked(self) -> dict[str, tuple[int, float]]:
-        """Signs and times of labels whose events have not come."""
-        return {name: (sign, time) for name, sign, time in self._sql.execute("SELECT id, sign, time FROM parked")}
+    def all_parked(self) -> dict[str, tuple[int, float, float]]:
+        """Signs and times of labels whose events have not come, and when they were received."""
+        rows: Any = self._sql.execute("SELECT id, sign, time, received FROM parked")
+        return {name: label for name, *label in rows}
 
     def parked_before(self, moment: float) -> list[str]:
         """Ids of labels that have been parked since before a moment."""
