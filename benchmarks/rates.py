@@ -9,8 +9,8 @@ A model learns the first half of a stream, at most 4,000 rows. Then it is asked 
 - online: `score_one` for each later row (at most 2,000), then `learn_one`.
 
 A figure is the share of rows flagged, divided by the share asked for, averaged over orders of the rows or seeds of the
-generator. What is left to chance is printed below: the typical standard error of a column's figures, and how far the
-farthest single run of all learners was from 1.
+generator. `dates` is not stationary: scores move with the day of the month. What is left to chance is printed below:
+the typical standard error of a column's figures, and how far the farthest single run of all learners was from 1.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 import lopsided as lp
 from lopsided.alerts import AlertShare
 from lopsided.datasets import Dataset, load_keel, overlapping, transactions, xor
+from lopsided.encoding import TableEncoder, infer_schema
 from lopsided.estimators import registry
 
 SHARES = (0.05, 0.01)
@@ -44,6 +45,17 @@ def _payments(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return (X - X[:MOST_PAST].mean(axis=0)) / X[:MOST_PAST].std(axis=0), y
 
 
+def _dated(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of 45 days with a date, of which 20 are learned: later ones are of days of the month not seen before."""
+    rng, n = np.random.default_rng(seed), 9_000
+    seconds, y = np.sort(rng.integers(0, 45 * 86_400, n)), (rng.random(n) < 0.03).astype(np.int64)
+    when = np.datetime64("2024-01-01T00:00:00") + seconds.astype("timedelta64[s]")
+    columns = {"when": when.astype(str).tolist(), "amount": rng.lognormal(3.0 + y), "x": rng.normal(1.5 * y)}
+    encoder = TableEncoder(infer_schema(columns))
+    X = encoder.matrix(encoder.columns_of(columns))
+    return (X - X[:MOST_PAST].mean(axis=0)) / X[:MOST_PAST].std(axis=0), y
+
+
 def _generated(make: Callable[..., Dataset], **parameters: Any) -> Callable[[int], tuple[np.ndarray, np.ndarray]]:
     def rows(seed: int) -> tuple[np.ndarray, np.ndarray]:
         stream = make(**parameters, random_state=seed)
@@ -58,6 +70,7 @@ STREAMS: dict[str, tuple[Callable[[int], tuple[np.ndarray, np.ndarray]], int]] =
     "overlapping": (_generated(overlapping, n=8_000, n_features=4, rare=0.05), 6),
     "xor": (_generated(xor, n=8_000), 6),
     "transactions": (_payments, 6),
+    "dates": (_dated, 6),
 }
 
 

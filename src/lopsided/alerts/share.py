@@ -19,10 +19,10 @@ class AlertShare:
     """Decides online which rows to raise an alert for: a share of them, those with the highest scores of late.
 
     A row is flagged if its score is among the best of the latest 1,024, by a share that follows what has been flagged
-    so far: each alert lowers the share by a fifth, and rows without one raise it again. So the number of alerts is
-    right in the long run for any scores, also if these move, or if many rows have the same. At no time are there more
-    than 20 alerts too many, nor more than 5 log(1 / share) too few, which is 15 for a share of 5 % and 23 for 1 %. Of
-    many rows with the same score, one in so many is flagged.
+    so far: each alert lowers it by about a fifth, and rows without one raise it again. So the number of alerts is right
+    in the long run for any scores, also if these move, or if many rows have the same. At no time are there more than 20
+    alerts too many, nor more than 5 log(1 / share) too few, which is 15 for a share of 5 % and 23 for 1 %. Of many rows
+    with the same score, one in so many is flagged.
 
     A threshold on the score (`predict` of a learner whose `threshold` is "rate:0.01") needs no order of the rows, but
     cannot follow them. `lopsided score` and `lopsided evaluate` decide like this if the rule is a rate.

@@ -40,8 +40,9 @@ __all__ = ["Estimates", "Evaluation", "Record", "progressive"]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-# Which rows of a slice of a step are alerts, by their scores.
+# Which rows of a slice of a step are alerts, by their scores; and what their labels count, by thresholds too.
 Alert = Callable[[slice, Floats], Flags]
+Choose = Callable[[slice, Floats, Floats], Floats]
 
 DEFAULT_EVERY = 1000
 _FIRST_ROOM = 1024
@@ -73,8 +74,7 @@ def progressive(
         Examples between two records. A record sorts all scores so far, O(n log n).
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"} or None, default=None
         None judges F1 by the learner's own rule. The others judge any learner alike, the last three by a threshold
-        kept online from its progressive scores, so that two learners can be compared fairly. A rate is kept by
-        `lopsided.alerts.AlertShare`.
+        kept online from its progressive scores, a rate by `lopsided.alerts.AlertShare`: a fair comparison of learners.
     """
     yield from Evaluation(learner, classes=classes, every=every, threshold=threshold).run(batches)
 
@@ -223,9 +223,9 @@ class Evaluation:
         seen, share = None, share_of(self._threshold_rule())
         if self._rule is None and self._n == 0 and getattr(self.learner, "started_", False):
             self._memory = self.learner.score_memory_
-            self._following = None if share is None else AlertShare(share, self.learner.recent_scores_)
+            if share is not None and self._following is None:
+                self._following = AlertShare(share, self.learner.recent_scores_)
         begin = time.perf_counter()
-        chooses_by_share = share is not None and self.selective is not None and alert is None
         if self.late is not None:
             told = y if y is not None or keys is None else self.late.told(keys)
             choose, weights = (None, []) if self.selective is None else self._selection(alert, share)
@@ -237,7 +237,8 @@ class Evaluation:
         judged = ~missing_labels(y if isinstance(y, Signs) else np.asarray(y))
         positive = np.asarray(y > 0) if isinstance(y, Signs) else np.asarray(y == self._positive_label())
         if share is not None:
-            called = self.alerted if chooses_by_share else self._called_by_share(share, scores)
+            is_decided = self.selective is not None and alert is None
+            called = self.alerted if is_decided else self._called_by_share(share, scores)
             self._memory.remember(np.where(positive, 1.0, -1.0)[judged], scores[judged])
         elif self.late is not None:
             called = self._called_rare(scores, positive)
@@ -252,9 +253,7 @@ class Evaluation:
             self._chances.append(seen[judged])
         return judged
 
-    def _selection(
-        self, alert: Alert | None, share: float | None
-    ) -> tuple[Callable[[slice, Floats, Floats], Floats], list[Floats]]:
+    def _selection(self, alert: Alert | None, share: float | None) -> tuple[Choose, list[Floats]]:
         """What tells the engine whose labels are seen, and where it notes the inverse of the chance of that."""
         assert self.selective is not None
         selective, flags, weights = self.selective, [np.zeros(0, dtype=np.bool_)], []
@@ -397,6 +396,5 @@ def _positive_label(learner: Any) -> Any:
 
 
 def _n_support(learner: Any) -> int | None:
-    # Several kernels count all their vectors in one number; a linear learner has none.
-    count = getattr(learner, "n_support_", None)
+    count = getattr(learner, "n_support_", None)  # of all kernels together; a linear learner has none
     return int(count) if isinstance(count, int | np.integer) else None
