@@ -109,7 +109,7 @@ def test_other_columns_are_refused_later():
     assert learner.to_bytes() == before
 
 
-@pytest.mark.parametrize("around", [lp.StreamPipeline, lp.TablePipeline, lp.SparsePipeline])
+@pytest.mark.parametrize("around", [lp.StreamPipeline, lp.SparsePipeline])
 def test_nobody_scales_a_key(around):
     with pytest.raises(ValueError, match=r"must take rows on any scale\. Got KeyedLearner"):
         around(learner=model(key=1)).partial_fit(X, Y)

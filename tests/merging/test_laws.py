@@ -17,7 +17,9 @@ SUMS = ("RareEventClassifier", "BoostedSample", "FourierRanker", "OB2RMK", "Hist
 EXACT = [
     of
     for of in TRIALS
-    if type(of).__name__ not in SUMS and getattr(of, "refresh", 1) == 1 and getattr(of, "prior", None) is None
+    if type(of).__name__ not in SUMS
+    and getattr(of, "refresh", 1) == 1
+    and getattr(of.final_learner, "prior", None) is None
 ]
 BOUNDED = [of for of in TRIALS if getattr(of, "budget", None) is not None and registry.can(of, "bounded")]
 

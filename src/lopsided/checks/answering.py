@@ -125,9 +125,11 @@ def check_rare_class_can_be_named(learner: Any) -> None:
 
 
 def _with(learner: Any, name: str, value: Any) -> Any:
-    """The learner with a parameter that a pipeline has of its learner."""
-    own = name in learner.get_params()
-    return learner.set_params(**{name if own else f"learner__{name}": value})
+    """The learner with a parameter that a pipeline has of its learner, which may be around another one."""
+    known, path = learner.get_params(), name
+    while path not in known and f"{path.removesuffix(name)}learner" in known:
+        path = f"{path.removesuffix(name)}learner__{name}"
+    return learner.set_params(**{path: value})
 
 
 def check_one_class_first(learner: Any) -> None:

@@ -91,13 +91,13 @@ def evaluate(
     from lopsided.cli.drift_watching import drift_as_json, drift_in_words, time_is_a_date
     from lopsided.cli.feed import Reading, open_feed
     from lopsided.cli.late_labels import LateOptions, counts_in_words
-    from lopsided.cli.models import built_learner, model_for
+    from lopsided.cli.models import chosen_learner, model_for
     from lopsided.cli.running import check_learns_online
 
     rule, budget = rule_and_budget(threshold, alerts, per, value, options["keys"])
     late = LateOptions.of(delay, unlabelled, options)
     check_learns_online(learner)
-    built_learner(learner, settings, None, seed, rule)  # refused before files are looked at
+    chosen_learner(learner, settings, options["model_per"], None, seed, rule)  # refused before files are looked at
     if report is not None:
         from lopsided.report.writing import check_can_write
 
@@ -106,7 +106,7 @@ def evaluate(
     with open_feed(Reading(files, **options), labels=told) as feed:
         feed.with_ids = report is not None
         watching = None if budget is None else Alerting(budget, feed, value)
-        model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value)
+        model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value, options["model_per"])
         row, history, drift, code = _evaluated(feed, model, (late, told, chosen), watching, output)
         facts = _facts(feed, files, history, row)
         are_dates = time_is_a_date(feed)

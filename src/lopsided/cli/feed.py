@@ -40,6 +40,13 @@ class Reading:
     width: int | None = None
     features: int | None = None
     keys: Sequence[str] = ()
+    model_per: str | None = None
+
+    @property
+    def not_learned_from(self) -> list[str]:
+        """Columns that are no features: those to be ignored, and keys."""
+        keys = [*self.keys, *([] if self.model_per is None else [self.model_per])]
+        return list(dict.fromkeys([*self.ignore, *keys]))
 
 
 def open_feed(
@@ -65,7 +72,7 @@ def open_feed(
         blank=reading.blank,
         id=reading.id_column,
         time=reading.time_column,
-        ignore=[*reading.ignore, *(key for key in reading.keys if key not in reading.ignore)],
+        ignore=reading.not_learned_from,
         kinds=_kinds(reading.kinds),
         width=reading.width,
         features=reading.features,

@@ -32,8 +32,8 @@ _CHECKPOINT_ROWS = 1_000_000
 _CHECKPOINT_SECONDS = 60.0
 _HELD_BY_THE_MODEL = (
     "learner", "settings", "scale", "seed", "label", "positive", "id_column", "time_column", "ignore", "kinds", "width",
-    "features", "keys", "threshold", "alerts", "per", "value", "unlabelled", "label_time", "corrections", "labels_for",
-    "explore", "weight_cap",
+    "features", "keys", "model_per", "threshold", "alerts", "per", "value", "unlabelled", "label_time", "corrections",
+    "labels_for", "explore", "weight_cap",
 )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def learn(
     reading = Reading(files, **options)
     with to_come as later, open_feed(reading, model, bookmarks=marks, from_start=from_start, labels=told) as feed:
         if model is None:
-            model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value)
+            model = model_for(feed, learner, settings, scale, seed, rule, options["keys"], value, options["model_per"])
         elif FEED not in attached:
             feed.note(f"{resume} does not say which rows it has learned: all rows of the files are learned")
         check_times(late, feed)

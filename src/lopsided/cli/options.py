@@ -201,12 +201,19 @@ columns = _stacked(
     ),
 )
 
-keyed = click.option(
-    "--key",
-    "keys",
-    multiple=True,
-    metavar="COL",
-    help="Learn from what this card, merchant or user did before (may be repeated); needs --time.",
+keyed = _stacked(
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        metavar="COL",
+        help="Learn from what this card, merchant or user did before (may be repeated); needs --time.",
+    ),
+    click.option(
+        "--model-per",
+        metavar="COL",
+        help="Keep a model for each value of this column, on top of a model of all rows. Default learner then: OCS.",
+    ),
 )
 
 late = _stacked(
@@ -259,7 +266,8 @@ in_shards = _stacked(
     click.option(
         "--engine",
         type=click.Choice(["local", "ray"]),
-        help="Learn in shards that are merged: in this process, or as actors of Ray. Default: one model, no shards.",
+        help="Learn in shards that are merged: in this process, or as actors of Ray. With --model-per each shard keeps "
+        "the models of its own keys. Default: one model, no shards.",
     ),
     click.option(
         "--shards",

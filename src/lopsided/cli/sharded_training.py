@@ -8,7 +8,7 @@ import numpy as np
 
 from lopsided.cli.training import Training
 from lopsided.constraints import ParameterError
-from lopsided.distributed import ShardedLearner
+from lopsided.distributed.running import shards_for
 from lopsided.distributed.shards import State
 from lopsided.estimators.state.files import Attachment
 from lopsided.feeds import Portion
@@ -38,7 +38,7 @@ class _ShardedTraining(Training):
         super().__init__(model, *others, **named)
         attached = named["attached"].get(SHARDS)
         state = None if attached is None else _restored(attached)
-        self._learner = ShardedLearner(model, state=state, **self.how)
+        self._learner = shards_for(model)(model, state=state, **self.how)
         self._signs: list[Any] = []  # of rows whose scores have not come yet
         self._has_ended = False
 
@@ -66,16 +66,19 @@ class _ShardedTraining(Training):
             signs, self._signs = np.concatenate(self._signs), []
             judged = ~np.isnan(signs)
             self._measure(signs[judged] > 0, scores[judged])
-            self.model, self._learned = self._learner.model_, part
+            self._learned = part
             self._rows_unsaved += scores.size
 
     def save(self) -> bool:
         """Write the file as of the last merge; False if there was none."""
-        return (self._has_ended or self._learned is not None) and super().save()
+        if not (self._has_ended or self._learned is not None):
+            return False
+        self.model = self._learner.model_
+        return super().save()
 
     def finish(self) -> None:
         """The stream has ended: one more merge."""
-        self._learner.merge()
+        self.model = self._learner.merge()
         self._take_scores(None)
         self._learned, self._has_ended = None, True
 

@@ -57,6 +57,13 @@ def perceptron() -> Any:
     return OnlinePerceptron()
 
 
+def a_perceptron_for_each_word() -> Any:
+    """A model for each key of a table, more keys than there is room for in memory."""
+    from lopsided.estimators.compose.keyed_learner import KeyedLearner
+
+    return KeyedLearner(perceptron(), key="word", max_keys=2, spill="temporary")
+
+
 def koil_and_linear() -> list[Any]:
     """Members of a pool: one that draws, one that does not."""
     from lopsided.estimators.linear.classifiers import OCS

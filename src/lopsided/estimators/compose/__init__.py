@@ -108,6 +108,7 @@ ENTRIES: tuple[Entry, ...] = (
         {"schema": trial_parts.schema, "learner": trial_parts.small_koil},
         {"schema": trial_parts.schema, "scaler": "none", "learner": trial_parts.perceptron},
         {"learner": trial_parts.small_oilk},
+        {"schema": trial_parts.schema, "learner": trial_parts.a_perceptron_for_each_word},
         takes_tables=True,
         takes_arrays=lambda pipeline: pipeline.schema is None,
         sparse=False,

@@ -158,6 +158,8 @@ class KeyedLearner(MergesKeys, SpeaksForItsLearner):
     # ---------------------------------------------------------------- the door
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, first: bool) -> tuple[Any, npt.NDArray[Any], Floats]:
+        if first:
+            self._key_at = None
         X = encoded_rows(self, X, self.key, first=first)
         if self.scaler is not None:
             self.scaler._check_features(X)

@@ -50,4 +50,14 @@ class SpeaksForItsLearner(OnlineClassifier):
         kept = self._begun_with["learner"] or self._default_learner()
         if kept.threshold == self.threshold:
             return self._begun_with
-        return self._begun_with | {"learner": clone(kept).set_params(threshold=self.threshold)}
+        changed = clone(kept)
+        _with_a_threshold(changed).set_params(threshold=self.threshold)
+        return self._begun_with | {"learner": changed}
+
+
+def _with_a_threshold(learner: Any) -> Any:
+    """The learner inside that has a threshold of its own."""
+    while "threshold" not in learner.get_params(deep=False):
+        learner.learner = learner._given_learner()
+        learner = learner.learner
+    return learner

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 
@@ -16,6 +17,7 @@ from lopsided.core.arithmetic.compiled import Floats, Integers, bound
 from lopsided.core.geometry.filling import fill_missing
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows, Schema
+from lopsided.encoding.hashing import CODE_UNIT
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.cells_as_they_came import CellsAsTheyCame
@@ -183,7 +185,20 @@ class PlainTable(MergesTables, CellsAsTheyCame, FilePipeline):
         """Compile beforehand; how wide a row is follows from the schema, if it is known."""
         self.check_parameters()
         is_known = self.schema is not None or self._found is not None
+        if is_known and self._model_key() is not None:
+            return self._compile_by(np.ones((2, self.encoder_.width)), classes)
         return super().compile_ahead(self.encoder_.width if is_known else n_features, sparse=sparse, classes=classes)
+
+    def _compile_by(self, rows: Floats, classes: Any) -> Self:
+        """Let a copy learn and answer these encoded rows."""
+        if self._model_key() is not None:
+            rows[:, self.encoder_.key_place] = CODE_UNIT
+        labels = np.asarray([0, 1] if classes is None else classes)
+        copy, encoded = clone(self), rows.view(EncodedRows)
+        copy.progressive_scores(copy.arrived(encoded) if hasattr(copy, "arrived") else encoded, labels, classes=labels)
+        copy.answer(encoded)
+        copy.learn_one(encoded[0], labels[0]).answer_one(encoded[0])
+        return self
 
     def _prepared(self, rows: Rows, turns: Floats | None) -> Rows:
         """Rows without gaps and on scale, each by what was known before it."""

@@ -250,12 +250,7 @@ class TablePipeline(PlainTable):
             return super().compile_ahead(n_features, sparse=sparse, classes=classes)
         rows = np.ones((2, self.encoder_.width))
         rows[:, self._keyed_encoder.first_feature :] = np.nan
-        labels = np.asarray([0, 1] if classes is None else classes)
-        copy, rows = clone(self), rows.view(EncodedRows)
-        copy.progressive_scores(copy.arrived(rows), labels, classes=labels)
-        copy.answer(rows)
-        copy.learn_one(rows[0], labels[0]).answer_one(rows[0])
-        return self
+        return self._compile_by(rows, classes)
 
     # ---------------------------------------------------------------- looking inside
 
