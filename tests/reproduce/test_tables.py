@@ -13,7 +13,7 @@ from lopsided.reproduce import costs, running
 from lopsided.reproduce.batch_baselines import KernelPegasos, PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
 from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins
 from lopsided.reproduce.index import write_index
-from lopsided.reproduce.pages import markdown, written
+from lopsided.reproduce.pages import markdown, point_costs_grid, written
 from lopsided.reproduce.published import Cell, published_cells, source_of
 from lopsided.reproduce.registry import table_named, tables
 from lopsided.reproduce.table import Effort, Method, Table
@@ -275,3 +275,14 @@ def test_runs_that_are_added_later_take_nothing_away(tmp_path):
     assert [one["here"] for one in after["cells"] if one["method"] == "U" and one["data"] == "german"] == [
         pytest.approx(31.65)
     ]
+
+
+def test_a_picture_says_what_its_points_cost():
+    table, log = table_named("spa-fig-2"), RunLog()
+    for run, (vectors, seconds) in enumerate([(100.0, 2.0), (300.0, 1.0)], start=1):
+        what = {"table": "spa-fig-2", "set": "a9a", "method": "beta = 5 @ 0.5", "run": run, "parameters": {}}
+        log.add([what | {"measures": {"accuracy": 80.0, "vectors": vectors}, "seconds": seconds}])
+    grid = point_costs_grid(table, log)
+    assert grid.headings == ["set", "curve", "0.5"] and grid.rows == [["a9a", "beta = 5", "200 / 1.00"]]
+    assert "200 / 1.00" in markdown(table, log, [], {}, "command")
+    assert point_costs_grid(table, RunLog()) is None

@@ -144,6 +144,9 @@ def markdown(
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
         lines += [*as_markdown(curve_grid(table, log)), ""]
+        if (costs_of_points := point_costs_grid(table, log)) is not None:
+            lines += ["Support vectors / seconds of the processor, of the same points:", ""]
+            lines += [*as_markdown(costs_of_points), ""]
     if results and table.reference in table.methods(next(iter(table.sets))):  # else each measure has methods of its own
         record, values = wins_with_earlier(table, log, earlier), all_means(table, log, results)
         lines += [line for sentence in _sentences(table, record, values) for line in (sentence, "")]
@@ -226,6 +229,22 @@ def curve_grid(table: Table, log: RunLog) -> Grid:
     ]
     width = max((len(row) for row in rows), default=2)
     return Grid(["set", "curve", *[""] * (width - 2)], [row + [""] * (width - len(row)) for row in rows], 2)
+
+
+def point_costs_grid(table: Table, log: RunLog) -> Grid | None:
+    """What the points of a picture cost, by the number after the @; None where no learner keeps vectors."""
+    by_curve: dict[tuple[str, str], dict[str, str]] = {}
+    for name in table.sets:
+        for method in table.methods(name):
+            entries = log.of(table.name, name, method)
+            series, at, x = method.partition(" @ ")
+            if at and entries and all("vectors" in entry["measures"] for entry in entries):
+                vectors = sum(entry["measures"]["vectors"] for entry in entries) / len(entries)
+                seconds = min(float(entry["seconds"]) for entry in entries)
+                by_curve.setdefault((name, series), {})[x] = f"{vectors:,.0f} / {seconds:.2f}"
+    columns = list(dict.fromkeys(x for points in by_curve.values() for x in points))
+    rows = [[*place, *(points.get(x, "-") for x in columns)] for place, points in by_curve.items()]
+    return Grid(["set", "curve", *columns], rows, 2) if rows and table.percent else None
 
 
 def significance(table: Table, log: RunLog) -> list[str]:
