@@ -22,7 +22,7 @@ def benchmarks(monkeypatch):
         del sys.modules[name]
 
 
-@pytest.mark.parametrize("name", ["rivals", "survey", "many_kernels"])
+@pytest.mark.parametrize("name", ["rivals", "survey", "many_kernels", "tuning_protocols"])
 def test_the_page_is_what_the_log_in_the_repository_says(name):
     module = __import__(name)
     assert module.page(RunLog(module.LOG)) in module.PAGE.read_text()

@@ -13,7 +13,7 @@ from lopsided.reproduce import costs, running
 from lopsided.reproduce.batch_baselines import KernelPegasos, PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
 from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins
 from lopsided.reproduce.index import write_index
-from lopsided.reproduce.pages import markdown, written
+from lopsided.reproduce.pages import markdown, point_costs_grid, written
 from lopsided.reproduce.published import Cell, published_cells, source_of
 from lopsided.reproduce.registry import table_named, tables
 from lopsided.reproduce.table import Effort, Method, Table
@@ -238,7 +238,7 @@ def test_vectors_are_compared_one_by_one_and_seconds_as_ratios():
     for method, (vectors, seconds) in figures.items():
         what = {"table": "spa-5", "set": "german", "method": method, "run": 1, "parameters": {}}
         log.add([what | {"measures": {"error": 30.0, "vectors": vectors}, "seconds": seconds}])
-    found = {(one.cell.data, one.cell.method): one for one in costs.vectors(table, log)}
+    found = {(one.cell.data, one.cell.method): one for one in costs.vectors(table, log, {})}
     assert found["german", "U"].is_near and not found["german", "BOMKC(SPA)"].is_near  # 6,904 are published
     assert np.isnan(found["german", "DD"].here) and "42 printed numbers 2 were run" in costs.vectors_sentence(
         [*found.values()]
@@ -246,3 +246,43 @@ def test_vectors_are_compared_one_by_one_and_seconds_as_ratios():
     grid = costs.seconds_grid(table, log)
     assert grid.headings == ["time, times that of BOMKC(SPA)", "german"]
     assert dict(grid.rows)["U"].endswith("→ 3") and dict(grid.rows)["BOMKC(SPA)"] == "1 → 1"
+
+
+def test_runs_that_are_added_later_take_nothing_away(tmp_path):
+    """A log of one cell beside a summary of all: its figures, tests and vectors stand, and the new ones are there."""
+    table = table_named("spa-5")
+
+    def entry(name, method, run, error):
+        what = {"table": "spa-5", "set": name, "method": method, "run": run, "parameters": {}, "seconds": 1.0}
+        return what | {"measures": {"error": error + 0.1 * run, "vectors": 100.0 * run}}
+
+    first, later = RunLog(tmp_path / "spa-5.jsonl"), RunLog()
+    for name in ("german", "svmguide3"):
+        for run in (1, 2):
+            first.add([entry(name, "BOMKC(SPA)", run, 20.0), entry(name, "U", run, 30.0 + run)])
+    written(table, first, {}, tmp_path, "first")
+    (tmp_path / "spa-5.jsonl").unlink()
+    before = json.loads((tmp_path / "spa-5.json").read_text())
+    later.path = tmp_path / "spa-5.jsonl"
+    later.add([entry("german", "DD", run, 25.0) for run in (1, 2)])
+    written(table, later, {}, tmp_path, "later")
+    after = json.loads((tmp_path / "spa-5.json").read_text())
+    assert before["wins"] == after["wins"] == {"U": [2, 0, 0]}
+    known = [{(one["data"], one["method"]): one["here"] for one in made["vectors"]} for made in (before, after)]
+    assert known[1] == known[0] | {("german", "DD"): 150.0} and known[0]["german", "DD"] is None
+    page = (tmp_path / "spa-5.md").read_text()
+    assert "U 2/0/0" in page and "svmguide3: figures of earlier runs" in page
+    assert [one["here"] for one in after["cells"] if one["method"] == "U" and one["data"] == "german"] == [
+        pytest.approx(31.65)
+    ]
+
+
+def test_a_picture_says_what_its_points_cost():
+    table, log = table_named("spa-fig-2"), RunLog()
+    for run, (vectors, seconds) in enumerate([(100.0, 2.0), (300.0, 1.0)], start=1):
+        what = {"table": "spa-fig-2", "set": "a9a", "method": "beta = 5 @ 0.5", "run": run, "parameters": {}}
+        log.add([what | {"measures": {"accuracy": 80.0, "vectors": vectors}, "seconds": seconds}])
+    grid = point_costs_grid(table, log)
+    assert grid.headings == ["set", "curve", "0.5"] and grid.rows == [["a9a", "beta = 5", "200 / 1.00"]]
+    assert "200 / 1.00" in markdown(table, log, [], {}, "command")
+    assert point_costs_grid(table, RunLog()) is None

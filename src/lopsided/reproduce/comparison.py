@@ -73,6 +73,9 @@ class Outcome:
         return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in flat.items()}
 
 
+Wins = dict[str, tuple[int, int, int]]  # by the other method: sets won, tied, lost
+
+
 def outcomes(table: Table, log: RunLog) -> list[Outcome]:
     """Every published figure of quality, in the order of print; seconds and vectors are no matter of quality."""
     found = []
@@ -171,7 +174,7 @@ def counts(results: Sequence[Outcome]) -> dict[Verdict, int]:
     return {verdict: sum(result.verdict is verdict for result in results) for verdict in Verdict}
 
 
-def wins(table: Table, log: RunLog) -> dict[str, tuple[int, int, int]]:
+def wins(table: Table, log: RunLog) -> Wins:
     """Sets on which the table's own method is better than, like, worse than each other (paired t, 95 %)."""
     measure = table.measures[0]
     sign = -1.0 if table.lower_is_better else 1.0
@@ -187,6 +190,30 @@ def wins(table: Table, log: RunLog) -> dict[str, tuple[int, int, int]]:
         if len(lengths) == 1 and lengths != {1}:  # paired: every method has the same runs, and more than one
             runs[name] = of_set
     return wins_ties_losses(runs, table.reference) if runs else {}
+
+
+def wins_with_earlier(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> Wins:
+    """The same; where an earlier summary has tests over more sets than the log, these stand."""
+    found = dict(wins(table, log))
+    for method, record in earlier.get("wins", {}).items():
+        if sum(record) > sum(found.get(method, ())):
+            won, tied, lost = record
+            found[method] = (won, tied, lost)
+    return found
+
+
+def all_means(table: Table, log: RunLog, results: Sequence[Outcome]) -> Mapping[str, Mapping[str, float]]:
+    """Set -> method -> mean, as `means` has it, also of figures that only an earlier summary has."""
+    found = {name: dict(own) for name, own in means(table, log).items()}
+    sign = -1.0 if table.lower_is_better else 1.0
+    for result in results:
+        if result.cell.measure == table.measures[0]:
+            method, own = result.cell.method, found.setdefault(result.cell.data, {})
+            literal = method if table.difference_of(method) is None else method + LITERAL
+            for name, measured in ((literal, result.here), (method, result.ours)):
+                if measured.runs:
+                    own.setdefault(name, sign * measured.mean)
+    return {name: found[name] for name in table.sets if found.get(name)}
 
 
 def means(table: Table, log: RunLog) -> Mapping[str, Mapping[str, float]]:

@@ -7,6 +7,7 @@ language, so that only ratios between methods of one table can be compared: how 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,12 +41,14 @@ class Vectors:
         return {"data": self.cell.data, "method": self.cell.method, "published": self.cell.value, "here": here}
 
 
-def vectors(table: Table, log: RunLog) -> list[Vectors]:
-    """Every published number of support vectors, in the order of print."""
+def vectors(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[Vectors]:
+    """Every published number of support vectors, in the order of print; of cells not in the log as it was earlier."""
+    known = {(row["data"], row["method"]): row["here"] for row in earlier.get("vectors", []) if row["here"] is not None}
     found = []
     for cell in vector_cells(table):
         counts = [entry["measures"].get("vectors", math.nan) for entry in _entries(table, log, cell)]
-        found.append(Vectors(cell, float(np.mean(counts)) if counts else math.nan))
+        here = float(np.mean(counts)) if counts else known.get((cell.data, cell.method), math.nan)
+        found.append(Vectors(cell, here))
     return found
 
 

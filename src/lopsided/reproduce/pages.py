@@ -6,12 +6,24 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lopsided.evaluate import RunLog, compare_across_sets
 from lopsided.report import page
 from lopsided.report.contents import Grid
 from lopsided.reproduce import costs
-from lopsided.reproduce.comparison import Outcome, Verdict, counts, means, outcomes, wins, with_earlier
+from lopsided.reproduce.comparison import (
+    Outcome,
+    Verdict,
+    Wins,
+    all_means,
+    counts,
+    means,
+    outcomes,
+    wins,
+    wins_with_earlier,
+    with_earlier,
+)
 from lopsided.reproduce.counting import count
 from lopsided.reproduce.published import source_of
 from lopsided.reproduce.table import Table
@@ -24,6 +36,7 @@ _MARKS = {
     Verdict.WORSE: "−",
     Verdict.NOT_RUN: "",
 }
+NOTHING: Mapping[str, Any] = {}
 LEGEND = (
     "A cell is *published → here*, and how far that is in published standard deviations. ✓: within one of them (or "
     "within the tolerance); +: better than that; −: worse; =: nearer to perfect, but no better than always answering "
@@ -40,11 +53,12 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     name = table.name if log.path is None else log.path.name.removesuffix(".jsonl")
     paths = [folder / f"{name}.{kind}" for kind in ("md", "json", "html")]
     results, missing = outcomes(table, log), dict(missing)
-    if results and paths[1].exists():
-        results = with_earlier(table, results, json.loads(paths[1].read_text(encoding="utf-8")))
+    earlier = json.loads(paths[1].read_text(encoding="utf-8")) if results and paths[1].exists() else {}
+    if earlier:
+        results = with_earlier(table, results, earlier)
         missing |= _only_earlier(table, log, results)
-    paths[0].write_text(markdown(table, log, results, missing, command), encoding="utf-8")
-    paths[1].write_text(json.dumps(summary(table, log, results, missing), indent=1) + "\n", encoding="utf-8")
+    paths[0].write_text(markdown(table, log, results, missing, command, earlier), encoding="utf-8")
+    paths[1].write_text(json.dumps(summary(table, log, results, missing, earlier), indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{name}.png"
     drawing = _drawn(table, log, results, picture)
     paths[2].write_text(_html(table, log, results, missing, command, drawing), encoding="utf-8")
@@ -57,7 +71,7 @@ def _only_earlier(table: Table, log: RunLog, results: Sequence[Outcome]) -> dict
     older = dict.fromkeys(
         one.cell.data for one in results if (one.here.runs or one.ours.runs) and one.cell.data not in known
     )
-    why = "figures of earlier runs, whose log is not kept: they have no part in paired tests and ranks"
+    why = "figures of earlier runs, whose log is not kept: they have no part in paired tests with later runs"
     return dict.fromkeys(older, why)
 
 
@@ -89,9 +103,16 @@ def _runs(table: Table, log: RunLog) -> list[int]:
     return sorted({len(log.of(table.name, *cell)) for cell in cells} - {0})
 
 
-def summary(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapping[str, str]) -> dict[str, object]:
-    """For machines."""
-    wins_of_reference = {method: list(record) for method, record in wins(table, log).items()} if results else {}
+def summary(
+    table: Table,
+    log: RunLog,
+    results: Sequence[Outcome],
+    missing: Mapping[str, str],
+    earlier: Mapping[str, Any] = NOTHING,
+) -> dict[str, object]:
+    """For machines; what the log does not hold is as an earlier summary has it."""
+    record = wins_with_earlier(table, log, earlier)
+    wins_of_reference = {method: list(one) for method, one in record.items()} if results else {}
     return {
         "table": table.name,
         "title": table.title,
@@ -100,24 +121,35 @@ def summary(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapp
         "counts": {verdict.value: number for verdict, number in counts(results).items()},
         "wins": wins_of_reference,
         "cells": [result.as_json() for result in results],
-        "vectors": [one.as_json() for one in costs.vectors(table, log)],
+        "vectors": [one.as_json() for one in costs.vectors(table, log, earlier)],
         "missing": dict(missing),
     }
 
 
-def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Mapping[str, str], command: str) -> str:
+def markdown(
+    table: Table,
+    log: RunLog,
+    results: Sequence[Outcome],
+    missing: Mapping[str, str],
+    command: str,
+    earlier: Mapping[str, Any] = NOTHING,
+) -> str:
     """The page."""
     lines = [f"# {table.name}: {table.title}", "", f"{source_of(table.name)}.", "", f"```\n{command}\n```", ""]
     if results:
         lines += [verdict_sentence(table, results), "", LEGEND, ""]
         for grid in result_grids(table, results):
             lines += [*as_markdown(grid), ""]
-        lines += _cost_lines(table, log)
+        lines += _cost_lines(table, log, earlier)
     else:
         lines += [f"![{table.title}]({table.name}.png)", ""]
         lines += [*as_markdown(curve_grid(table, log)), ""]
+        if (costs_of_points := point_costs_grid(table, log)) is not None:
+            lines += ["Support vectors / seconds of the processor, of the same points:", ""]
+            lines += [*as_markdown(costs_of_points), ""]
     if results and table.reference in table.methods(next(iter(table.sets))):  # else each measure has methods of its own
-        lines += [line for sentence in significance(table, log) for line in (sentence, "")]
+        record, values = wins_with_earlier(table, log, earlier), all_means(table, log, results)
+        lines += [line for sentence in _sentences(table, record, values) for line in (sentence, "")]
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
     lines += [f"- {name}…, ours: {reason}." for name, reason in table.ours.items()]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
@@ -125,10 +157,10 @@ def markdown(table: Table, log: RunLog, results: Sequence[Outcome], missing: Map
     return "\n".join(lines)
 
 
-def _cost_lines(table: Table, log: RunLog) -> list[str]:
+def _cost_lines(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[str]:
     """Support vectors and times, where any were printed."""
     lines: list[str] = []
-    if found := costs.vectors(table, log):
+    if found := costs.vectors(table, log, earlier):
         lines += [costs.vectors_sentence(found), "", *as_markdown(costs.vectors_grid(found)), ""]
     if (times := costs.seconds_grid(table, log)) is not None:
         lines += ["Times, as ratios, because machines and languages differ: published → here.", ""]
@@ -199,16 +231,35 @@ def curve_grid(table: Table, log: RunLog) -> Grid:
     return Grid(["set", "curve", *[""] * (width - 2)], [row + [""] * (width - len(row)) for row in rows], 2)
 
 
+def point_costs_grid(table: Table, log: RunLog) -> Grid | None:
+    """What the points of a picture cost, by the number after the @; None where no learner keeps vectors."""
+    by_curve: dict[tuple[str, str], dict[str, str]] = {}
+    for name in table.sets:
+        for method in table.methods(name):
+            entries = log.of(table.name, name, method)
+            series, at, x = method.partition(" @ ")
+            if at and entries and all("vectors" in entry["measures"] for entry in entries):
+                vectors = sum(entry["measures"]["vectors"] for entry in entries) / len(entries)
+                seconds = min(float(entry["seconds"]) for entry in entries)
+                by_curve.setdefault((name, series), {})[x] = f"{vectors:,.0f} / {seconds:.2f}"
+    columns = list(dict.fromkeys(x for points in by_curve.values() for x in points))
+    rows = [[*place, *(points.get(x, "-") for x in columns)] for place, points in by_curve.items()]
+    return Grid(["set", "curve", *columns], rows, 2) if rows and table.percent else None
+
+
 def significance(table: Table, log: RunLog) -> list[str]:
     """What the runs say on each set, and the sets together, in a sentence each."""
+    return _sentences(table, wins(table, log), means(table, log))
+
+
+def _sentences(table: Table, record: Wins, values: Mapping[str, Mapping[str, float]]) -> list[str]:
     sentences = []
-    record = wins(table, log)
     if record:
         text = ", ".join(f"{table.called(method)} {won}/{tied}/{lost}" for method, (won, tied, lost) in record.items())
         sentences.append(
             f"Sets on which {table.called(table.reference)} wins, ties, loses (paired t-test, 95 %), here: {text}."
         )
-    comparison = compare_across_sets(means(table, log))
+    comparison = compare_across_sets(values)
     if not math.isnan(comparison.critical_difference):
         ranks = ", ".join(f"{table.called(method)} {rank:.2f}" for method, rank in comparison.mean_ranks.items())
         sentences.append(
@@ -216,9 +267,9 @@ def significance(table: Table, log: RunLog) -> list[str]:
             f"{comparison.critical_difference:.2f} do not differ significantly (Nemenyi, 95 %)."
         )
         best = next(iter(comparison.mean_ranks))
-        values = ", ".join(f"{table.called(method)} {p:.2g}" for method, p in comparison.wilcoxon_p.items())
+        listed = ", ".join(f"{table.called(method)} {p:.2g}" for method, p in comparison.wilcoxon_p.items())
         sentences.append(
-            f"Wilcoxon's signed-rank test over these sets, p-values against {table.called(best)}: {values}."
+            f"Wilcoxon's signed-rank test over these sets, p-values against {table.called(best)}: {listed}."
         )
     return sentences
 

@@ -8,7 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from lopsided import B2RMK, BOGD, BOMKC, BPAS, KOIL, OB2RMK, OILK, OMCSL, OMKC, OSKL, RBP, SPA, Forgetron
+from lopsided import (
+    B2RMK,
+    BOGD,
+    BOMKC,
+    BPAS,
+    KOIL,
+    OB2RMK,
+    OILK,
+    OMCSL,
+    OMKC,
+    OSKL,
+    RBP,
+    SPA,
+    Forgetron,
+    Projectron,
+    ProjectronPP,
+)
 from lopsided.datasets import Dataset
 from lopsided.evaluate import fold_splits
 from lopsided.metrics import auroc, average_precision, f1
@@ -121,8 +137,13 @@ def _error_against_time(set_name: str) -> Mapping[str, Method]:
         methods[f"Forgetron @ {budget}"] = Method(built(Forgetron, **bounded))
         methods[f"BPA-S @ {budget}"] = Method(built(BPAS, C=1.0, **bounded))
         methods[f"BOGD @ {budget}"] = Method(built(BOGD, learning_rate=0.1, **bounded))
-        methods[f"SPA @ {budget}"] = Method(built(SPA, learning_rate=1.0, sampling_scale=27_000.0 / budget, gamma=0.4))
-        methods[f"OSKL @ {budget}"] = Method(built(OSKL, learning_rate=0.1, sparsity=15_000.0 / budget, gamma=0.4))
+        methods[f"Projectron @ {budget}"] = Method(built(Projectron, **bounded))
+        methods[f"Projectron++ @ {budget}"] = Method(built(ProjectronPP, **bounded))
+        for name, average in (("", True), (", last model", False)):
+            spa = {"learning_rate": 1.0, "sampling_scale": 27_000.0 / budget, "gamma": 0.4, "average": average}
+            oskl = {"learning_rate": 0.1, "sparsity": 15_000.0 / budget, "gamma": 0.4, "average": average}
+            methods[f"SPA{name} @ {budget}"] = Method(built(SPA, **spa))
+            methods[f"OSKL{name} @ {budget}"] = Method(built(OSKL, **oskl))
     return methods
 
 
@@ -200,7 +221,8 @@ TABLES = [
     _picture("b2rmk-fig-2", "AUC of OB2RMK against the budget of a class", _BAYES_SETS,
              partial(_bayes, "budget", (10, 25, 50, 75, 100)), after_a_start, "budget", scaling="symmetric"),
     _picture("b2rmk-fig-3", "AUC of OB2RMK against C", _BAYES_SETS,
-             partial(_bayes, "C", (0.1, 0.3, 1.0, 3.0)), after_a_start, "C", scaling="symmetric", log_x=True),
+             partial(_bayes, "C", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0)), after_a_start, "C", scaling="symmetric",
+             log_x=True),
     _picture("b2rmk-fig-3b", "AUC of OB2RMK against the iterations of a step", _BAYES_SETS,
              partial(_bayes, "n_iterations", (1, 5, 10, 20, 30, 50)), after_a_start, "iterations", scaling="symmetric"),
 ]  # fmt: skip
