@@ -102,7 +102,8 @@ async def infer(request: Request) -> Response:
     ]
     wanted = {output.get("name") for output in asked.outputs}
     outputs = [output for output in outputs if not wanted or output["name"] in wanted]
-    return json_response({"model_name": model.name, "id": asked.id, "outputs": outputs})
+    named = {} if asked.id is None else {"id": asked.id}
+    return json_response({"model_name": model.name, **named, "outputs": outputs})
 
 
 def _rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
@@ -114,6 +115,15 @@ def _rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
             raise ParameterError(f"The shape of input {tensor.name!r} must be [{n}]. Got {tensor.shape[:4]}.")
         if tensor.datatype != "BYTES" and tensor.datatype not in _NUMBERS:
             raise ParameterError(f"The datatype of input {tensor.name!r} must be a number or BYTES. Got another.")
-        if any(isinstance(value, list | dict) for value in tensor.data):
-            raise ParameterError(f"The data of input {tensor.name!r} must be flat. Got lists within.")
-    return [{tensor.name: tensor.data[row] for tensor in asked.inputs} for row in range(n)]
+    columns = {tensor.name: _flat(tensor) for tensor in asked.inputs}
+    return [{name: values[row] for name, values in columns.items()} for row in range(n)]
+
+
+def _flat(tensor: Tensor) -> list[Any]:
+    """The values of a column, which may be rows of one value each, if its shape says so."""
+    values = tensor.data
+    if len(tensor.shape) == 2 and all(isinstance(value, list) and len(value) == 1 for value in values):
+        values = [value for (value,) in values]
+    if any(isinstance(value, list | dict) for value in values):
+        raise ParameterError(f"The data of input {tensor.name!r} must be flat, or as its shape. Got lists within.")
+    return values
