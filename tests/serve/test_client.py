@@ -1,6 +1,8 @@
 """The service over its socket, by its own client: what a user does in the first hour."""
 
 import asyncio
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from lopsided.client import AsyncClient, Client, ServiceError
 from serve.running_service import running_service, wait_until
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "serve"
 SETTINGS = {"learner": "koil", "parameters": {"budget": 20}}
 
 
@@ -174,3 +177,26 @@ def test_the_other_client(service):
     answers, outcomes, state = asyncio.run(both())
     assert [answer.id for answer in answers] == [str(k) for k in range(20)]
     assert {outcome.outcome for outcome in outcomes} == {"learned"} and state.events == 20
+
+
+def test_from_a_csv_file_to_a_service_with_labels_by_cron(service, tmp_path, monkeypatch, capsys):
+    """The scripts of the guide, as they are."""
+    client, _ = service
+    lines = [f"p{k},{k % 10},{'NO' if k % 3 else ''},{int(k % 10 > 7) if k < 250 else ''}" for k in range(300)]
+    (tmp_path / "payments.csv").write_text("\n".join(["id,amount,country,label", *lines]))
+    (tmp_path / "chargebacks.csv").write_text("\n".join(["id,label", "p258,1", "p259,1", "p260,0", "p10,0", "later,1"]))
+
+    def run(name, file):
+        address = str(client._http.base_url)
+        monkeypatch.setattr("sys.argv", [name, address, "csv", str(tmp_path / file)])
+        runpy.run_path(str(EXAMPLES / name))
+        return capsys.readouterr().out
+
+    scored = run("events_from_csv.py", "payments.csv").splitlines()
+    assert scored[0] == "id,score,probability,alert" and len(scored) == 301
+    assert (client.state("csv").events, client.state("csv").waiting) == (300, 50)
+    assert client.event("csv", "p3").columns == {"amount": 3.0, "country": None}
+    assert run("labels_from_csv.py", "chargebacks.csv").strip() == "3 learned, 1 duplicate, 1 parked"
+    assert run("labels_from_csv.py", "chargebacks.csv").strip() == "5 duplicate"
+    run("events_from_csv.py", "payments.csv")
+    assert client.state("csv").events == 300

@@ -1,6 +1,7 @@
 """The index of event ids: every id is found, whatever its hash, however files are merged, lost or broken."""
 
 import random
+import threading
 
 import pytest
 
@@ -145,3 +146,47 @@ def test_the_filter_lets_few_strangers_through(tmp_path):
     hashes = [ids.hash_of(f"b{k}") for k in range(4000)]
     files, _ = index._known.filters.hits(ids.np.array(hashes, dtype=ids.np.uint64))
     assert len(files) < 0.08 * 4000 and segment.has_filter
+
+
+def test_filters_have_a_memory_that_is_taken_once(tmp_path):
+    log, memory = _log(200), 1 << 12
+    index = EventIds(tmp_path, RealDisk(), "0" * 16, memory=memory)
+    assert index._memory._halves == ()  # before there is a file
+    halves, asked = None, set()
+    for names, places in log.ids_between(1, log.last):
+        index.add(names, places)
+        index.roll_over()
+        while index.tidy(lambda: ALL, 0):
+            now = tuple(map(id, index._memory._halves))
+            assert halves in (None, now)
+            halves = now
+            asked.add(id(index._known.filters.words))
+            for segment in index._known.segments:  # which lies where it is asked
+                assert segment.words is segments.ANY or segment.words.base is index._known.filters.words
+    assert asked == set(halves)  # in turn
+    assert sum(half.nbytes for half in index._memory._halves) == memory + 2 * segments.ANY.nbytes
+    _check(index, log)
+
+
+def test_ids_are_found_while_files_are_written_and_merged(tmp_path):
+    log = _log(400)
+    index = EventIds(tmp_path, RealDisk(), "0" * 16, memory=1 << 14)
+    ended, wrong = threading.Event(), []
+
+    def tidy():
+        while not ended.is_set():
+            index.tidy(lambda: ALL, 0)
+
+    thread = threading.Thread(target=tidy)
+    thread.start()
+    try:
+        for sequence, names in enumerate(log.names, 1):
+            index.add(names, [place_of(sequence, number) for number in range(len(names))])
+            index.roll_over()
+            for known in range(max(1, sequence - 60), sequence + 1, 7):
+                if index.find([log.names[known - 1][0]], log.belongs) != [place_of(known, 0)]:
+                    wrong.append(known)
+    finally:
+        ended.set()
+        thread.join()
+    assert not wrong

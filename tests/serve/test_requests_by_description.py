@@ -131,7 +131,7 @@ def _whole(draw):
     path = draw.choice(
         ("/models/m/events", "/models/m/labels", "/models/m", "/healthz", "/v2/models/m/infer", "//", "*")
     )
-    body, method = draw.choice(bodies), draw.choice(("POST", "GET", "PUT", "DELETE"))
+    body, method = draw.choice(bodies), draw.choice(("POST", "POST", "POST", "GET", "PUT", "DELETE"))
     head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from lopsided.serve.following import FollowedModel, ReadModel, followed_models
 from lopsided.serve.web.door import MalformedError
-from lopsided.serve.web.inference import InferenceRequest, outputs_of, rows_of, wanted_of
+from lopsided.serve.web.inference import InferenceRequest, outputs_of, reply_to, rows_of
 from lopsided.serve.web.responses import NotFoundError, TooLargeError, json_response, problem, response_to
 
 _LARGEST_BODY = 16 << 20
@@ -81,8 +81,7 @@ class ScoringReplica:
         asked = _asked(await request.body())
         rows = rows_of(asked)
         outputs = await asyncio.to_thread(lambda: outputs_of(model.scorer, model.encoded(rows), model.labels))
-        answer = {"model_name": name, "model_version": str(model.version), "id": asked.id}
-        return json_response(answer | {"outputs": wanted_of(outputs, asked)})
+        return json_response(reply_to(asked, {"model_name": name, "model_version": str(model.version)}, outputs))
 
 
 class _NotReadyError(Exception):

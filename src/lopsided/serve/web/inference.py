@@ -93,7 +93,7 @@ async def infer(request: Request) -> Response:
     outputs = await asyncio.to_thread(
         lambda: outputs_of(champion, champion.model.encoder_.from_mappings(rows).view(EncodedRows), model.labels)
     )
-    return json_response({"model_name": model.name, "id": asked.id, "outputs": wanted_of(outputs, asked)})
+    return json_response(reply_to(asked, {"model_name": model.name}, outputs))
 
 
 def outputs_of(scorer: Scorer, rows: Any, labels: LabelMap) -> list[dict[str, Any]]:
@@ -105,10 +105,11 @@ def outputs_of(scorer: Scorer, rows: Any, labels: LabelMap) -> list[dict[str, An
     return [{"name": name, "datatype": kind, "shape": [len(data)], "data": data} for name, kind, data in columns]
 
 
-def wanted_of(outputs: list[dict[str, Any]], asked: InferenceRequest) -> list[dict[str, Any]]:
-    """Those that were asked for, or all."""
+def reply_to(asked: InferenceRequest, facts: dict[str, Any], outputs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Facts about the model, the id of the request if it has one, and the outputs that were asked for, or all."""
     wanted = {output.get("name") for output in asked.outputs}
-    return [output for output in outputs if not wanted or output["name"] in wanted]
+    named = {} if asked.id is None else {"id": asked.id}
+    return {**facts, **named, "outputs": [one for one in outputs if not wanted or one["name"] in wanted]}
 
 
 def rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
@@ -121,6 +122,15 @@ def rows_of(asked: InferenceRequest) -> list[dict[str, Any]]:
             raise ParameterError(f"The shape of input {tensor.name!r} must be [{n}]. Got {tensor.shape[:4]}.")
         if tensor.datatype != "BYTES" and tensor.datatype not in _NUMBERS:
             raise ParameterError(f"The datatype of input {tensor.name!r} must be a number or BYTES. Got another.")
-        if any(isinstance(value, list | dict) for value in tensor.data):
-            raise ParameterError(f"The data of input {tensor.name!r} must be flat. Got lists within.")
-    return [{tensor.name: tensor.data[row] for tensor in asked.inputs} for row in range(n)]
+    columns = {tensor.name: _flat(tensor) for tensor in asked.inputs}
+    return [{name: values[row] for name, values in columns.items()} for row in range(n)]
+
+
+def _flat(tensor: Tensor) -> list[Any]:
+    """The values of a column, which may be rows of one value each, if its shape says so."""
+    values = tensor.data
+    if len(tensor.shape) == 2 and all(isinstance(value, list) and len(value) == 1 for value in values):
+        values = [value for (value,) in values]
+    if any(isinstance(value, list | dict) for value in values):
+        raise ParameterError(f"The data of input {tensor.name!r} must be flat, or as its shape. Got lists within.")
+    return values
