@@ -1,6 +1,6 @@
 """What merging costs in accuracy: one model of a whole stream, against the merge of models of 2 to 16 parts of it.
 
-    python benchmarks/merging.py [--runs 5] [--parts sums,averages,vectors] [--markdown docs/evidence/merging.md]
+    python benchmarks/merging.py [--runs 5] [--parts sums,averages,vectors,steps] [--markdown docs/evidence/merging.md]
 
 KEEL sets from PyPI with at least 100 positives, each in several random orders. The first model learns the first 200
 rows, from which `lopsided.empty_like` makes the others; the rows after them are dealt out in turn. Features are
@@ -65,10 +65,17 @@ VECTORS: Makers = {
     "BOGD": lambda seed: lp.BOGD(gamma="auto", random_state=seed),
     "Projectron": lambda seed: lp.Projectron(gamma="auto"),
 }
-PARTS = {"sums": SUMS, "averages": AVERAGES, "vectors": VECTORS}
+# Those that take small steps, with steps as many times larger as there are shards.
+STEPS: Makers = {name: (AVERAGES | VECTORS)[name] for name in ("OMCSL", "FOGD", "NOGD", "SPA", "KernelOGD", "BOGD")}
+PARTS = {"sums": SUMS, "averages": AVERAGES, "vectors": VECTORS, "steps": STEPS}
 
 
-def areas_of(make: Callable[[int], Any], name: str, run: int) -> list[float]:
+def with_steps(model: Any, times: int) -> Any:
+    """The same learner with a step size so many times larger."""
+    return model.set_params(learning_rate=times * model.learning_rate)
+
+
+def areas_of(make: Callable[[int], Any], name: str, run: int, *, larger_steps: bool = False) -> list[float]:
     """AUC of one run, of the merges of 2 to 16 shards, and of a single one of the 16."""
     stream = load_keel(name, random_state=run)
     n = 3 * len(stream.y) // 4
@@ -80,7 +87,7 @@ def areas_of(make: Callable[[int], Any], name: str, run: int) -> list[float]:
     one = make(run).partial_fit(X, y, classes=[0, 1])
     found = [auroc(labels, one.raw_scores(unseen))]
     for n_shards in SHARDS:
-        shards = shards_of(make(run), X, y, n_shards)
+        shards = shards_of(with_steps(make(run), n_shards) if larger_steps else make(run), X, y, n_shards)
         found.append(auroc(labels, lp.merge(shards).raw_scores(unseen)))
     return [*found, auroc(labels, shards[-1].raw_scores(unseen))]
 
@@ -95,13 +102,13 @@ def shards_of(model: Any, X: np.ndarray, y: np.ndarray, n_shards: int) -> list[A
     return shards
 
 
-def tables_of(learners: Makers, runs: int) -> str:
+def tables_of(learners: Makers, runs: int, *, larger_steps: bool = False) -> str:
     """The means over sets and orders, and the loss with the most shards by set."""
     head = "| | one run | " + " | ".join(f"{n} shards" for n in SHARDS) + " | one of 16 alone |"
     lines = [head, "|---|" + "---|" * (len(SHARDS) + 2)]
     by_set = ["| loss with 16 shards | " + " | ".join(SETS) + " |", "|---|" + "---|" * len(SETS)]
     for name, make in learners.items():
-        areas = np.array([[areas_of(make, of, run) for run in range(runs)] for of in SETS])
+        areas = np.array([[areas_of(make, of, run, larger_steps=larger_steps) for run in range(runs)] for of in SETS])
         means = areas.mean(axis=(0, 1))
         lines.append(
             f"| {name} | {means[0]:.3f} | " + " | ".join(f"{means[0] - mean:+.3f}" for mean in means[1:]) + " |"
@@ -119,7 +126,7 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the tables into this page")
     given = parser.parse_args()
     for part in given.parts.split(","):
-        tables = tables_of(PARTS[part], given.runs)
+        tables = tables_of(PARTS[part], given.runs, larger_steps=part == "steps")
         print(tables, flush=True)
         if given.markdown:
             write_measured(given.markdown, tables, part)

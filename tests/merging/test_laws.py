@@ -11,8 +11,9 @@ from lopsided.estimators import registry
 ONLINE = [learner for entry in registry.entries(is_learner=True, online=True) for learner in entry.instances()]
 TRIALS = [learner for learner in ONLINE if registry.can(learner, "mergeable")]
 NAMES = [" ".join(str(learner).split())[:50] for learner in TRIALS]
-# Twice the same rows are more rows: sums have smaller ridges, samples every row twice, histories two events for one.
-SUMS = ("RareEventClassifier", "BoostedSample", "FourierRanker", "OB2RMK", "HistoryPipeline", "ExpertPool")
+# Twice the same rows are more rows: sums have smaller ridges or go further, samples every row twice, histories two
+# events for one.
+SUMS = ("RareEventClassifier", "BoostedSample", "FourierRanker", "OPAUC", "OB2RMK", "HistoryPipeline", "ExpertPool")
 # A measure that is looked at now and then is looked at when models are merged; keys count for more with more rows.
 EXACT = [
     of

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.linalg import expm
 
 import lopsided as lp
 from lopsided.datasets import four_clusters, overlapping
@@ -31,7 +32,6 @@ def averaged(models, rows):
 AVERAGES = [
     lp.OnlinePerceptron(fit_intercept=True),
     lp.OCS(),
-    lp.OPAUC(),
     lp.OPAUC(rank=3, random_state=0),
     lp.OAM(budget=10, random_state=0),
     lp.FOGD(n_components=30, random_state=0),
@@ -84,6 +84,28 @@ def test_moments_of_opauc_are_those_of_all_rows():
         assert merged._moments.means[own] == pytest.approx(rows.mean(axis=0), rel=1e-12)
         scatter = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
         assert merged._moments.scatter[own] == pytest.approx(scatter, rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.05])
+def test_weights_of_opauc_go_on_from_their_average_along_the_mean_gradient(regularization):
+    """Against the flow of the mean gradient over all rows, each by its own loss, as one matrix exponential."""
+    stream = overlapping(700, 5)
+    make = lp.OPAUC(learning_rate=0.01, regularization=regularization)
+    models, rows, labels = models_of(make, stream.X, stream.y), stream.X[:600], stream.y[:600]
+    means, covariances = zip(
+        *[(own.mean(axis=0), np.cov(own.T, bias=True)) for own in (rows[labels == 0], rows[labels == 1])], strict=True
+    )
+    A, b = np.zeros((5, 5)), np.zeros(5)
+    for x, label in zip(rows, labels, strict=True):
+        v = x - means[1 - label]
+        A += (regularization * np.eye(5) + np.outer(v, v) + covariances[1 - label]) / 600
+        b += (2 * label - 1) * v / 600
+    shares = np.array(SIZES) / 600
+    time = 0.01 * (600 - shares @ SIZES)
+    flow = expm(time * np.block([[-A, b[:, None]], [np.zeros((1, 6))]]))
+    start = sum(share * model.coef_[0] for share, model in zip(shares, models, strict=True))
+    expected = flow[:5, :5] @ start + flow[:5, 5]
+    assert lp.merge(models).coef_[0] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["standard", "minmax"])

@@ -18,6 +18,7 @@ to n make of it, and a snapshot is only a shortcut to that. See docs/serve.md.
 | `running.py` | the threads around it: commit in groups, learn, publish copies, save |
 | `aging.py` | which events are given up, and which are forgotten |
 | `recent.py`, `watching.py`, `watched.py`, `drifting.py` | what can be seen of a model; nothing is learned from it |
+| `following.py`, `ray_scoring.py` | scoring elsewhere, by what was saved: one model, and replicas on Ray Serve |
 | `house.py` | all models of a data directory |
 | `demo.py` | a stream of card payments to look at |
 | `web/` | HTTP, the page, and who may do what |

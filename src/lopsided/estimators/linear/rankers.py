@@ -26,17 +26,16 @@ from lopsided.core.linear.oam import (
 )
 from lopsided.core.linear.opauc import (
     OPAUC_DIVERGED,
-    Moments,
     OpaucPlan,
     empty_moments,
     opauc_run,
     opauc_score_rows,
 )
-from lopsided.core.linear.opauc import SEEN as SEEN_BY_CLASS
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.merging import averaged, drawn
 from lopsided.estimators.kernel.support_learner import SupportLearner
 from lopsided.estimators.kernel.uniting import Kept, joined, kept, sampled_by_mass
+from lopsided.estimators.linear.merging_moments import add_classes, go_on
 from lopsided.estimators.linear.weight_vector import LINEAR, RATE, LinearLearner
 from lopsided.estimators.state.arrays import in_range, named_arrays, refilled, taken
 from lopsided.estimators.state.points import moved_points, numbers_of, points_arrays, restored_points, wide_enough
@@ -155,8 +154,11 @@ class OPAUC(LinearLearner):
     def _merge(self, models: list[Any], shares: Floats) -> None:
         moments = self._moments
         for model in models[1:]:
-            _add_classes(moments, model._moments)
+            add_classes(moments, model._moments)
         moments.weights[:] = averaged([model._moments.weights for model in models], shares)
+        # The average has gone as far as the models have, which is less far than one model of all rows.
+        seen = np.array([model.n_seen_ for model in models], dtype=np.float64)
+        go_on(moments, self._plan, float(seen.sum() - shares @ seen))
         self._unbind()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -175,21 +177,6 @@ class OPAUC(LinearLearner):
     def n_diverged_(self) -> int:
         """How many steps were left out because they would have made a weight infinite."""
         return self._moments.tally.item(OPAUC_DIVERGED)
-
-
-def _add_classes(moments: Moments, other: Moments) -> None:
-    """Counts, means and scatter matrices (or sketches) of two sets of rows as of one."""
-    for own in range(2):
-        n, more = int(moments.tally[SEEN_BY_CLASS + own]), int(other.tally[SEEN_BY_CLASS + own])
-        if not more:
-            continue
-        apart = other.means[own] - moments.means[own]
-        moments.means[own] = other.means[own] if not n else moments.means[own] + apart * (more / (n + more))
-        if moments.scatter.shape[1]:
-            moments.scatter[own] += other.scatter[own] + np.multiply.outer(apart, apart) * (n * (more / (n + more)))
-        moments.sketch[own] += other.sketch[own]
-        moments.sketch_sum[own] += other.sketch_sum[own]
-    moments.tally[:] += other.tally
 
 
 class OAM(LinearLearner, SupportLearner):
