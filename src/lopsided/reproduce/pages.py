@@ -59,6 +59,9 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
         if older := _only_earlier(table, log, results):
             missing = {name: why for name, why in missing.items() if name not in older}
             missing[", ".join(older)] = "figures of earlier runs, whose log is not kept"
+            known = _sets_run(table, log)
+            both = [name for name in table.sets if name in known or name in older]
+            command = command.replace(f"--sets {','.join(known)}", f"--sets {','.join(both)}")
     paths[0].write_text(markdown(table, log, results, missing, command, earlier), encoding="utf-8")
     paths[1].write_text(json.dumps(summary(table, log, results, missing, earlier), indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{name}.png"
