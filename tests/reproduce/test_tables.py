@@ -265,13 +265,14 @@ def test_runs_that_are_added_later_take_nothing_away(tmp_path):
     before = json.loads((tmp_path / "spa-5.json").read_text())
     later.path = tmp_path / "spa-5.jsonl"
     later.add([entry("german", "DD", run, 25.0) for run in (1, 2)])
-    written(table, later, {}, tmp_path, "later")
+    written(table, later, {}, tmp_path, "lopsided reproduce spa-5 --sets german")
     after = json.loads((tmp_path / "spa-5.json").read_text())
     assert before["wins"] == after["wins"] == {"U": [2, 0, 0]}
     known = [{(one["data"], one["method"]): one["here"] for one in made["vectors"]} for made in (before, after)]
     assert known[1] == known[0] | {("german", "DD"): 150.0} and known[0]["german", "DD"] is None
     page = (tmp_path / "spa-5.md").read_text()
     assert "U 2/0/0" in page and "svmguide3: figures of earlier runs" in page
+    assert "lopsided reproduce spa-5 --sets german,svmguide3\n" in page
     assert [one["here"] for one in after["cells"] if one["method"] == "U" and one["data"] == "german"] == [
         pytest.approx(31.65)
     ]

@@ -56,7 +56,12 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     earlier = json.loads(paths[1].read_text(encoding="utf-8")) if results and paths[1].exists() else {}
     if earlier:
         results = with_earlier(table, results, earlier)
-        missing |= _only_earlier(table, log, results)
+        if older := _only_earlier(table, log, results):
+            missing = {name: why for name, why in missing.items() if name not in older}
+            missing[", ".join(older)] = "figures of earlier runs, whose log is not kept"
+            known = _sets_run(table, log)
+            both = [name for name in table.sets if name in known or name in older]
+            command = command.replace(f"--sets {','.join(known)}", f"--sets {','.join(both)}")
     paths[0].write_text(markdown(table, log, results, missing, command, earlier), encoding="utf-8")
     paths[1].write_text(json.dumps(summary(table, log, results, missing, earlier), indent=1) + "\n", encoding="utf-8")
     picture = folder / f"{name}.png"
@@ -65,14 +70,11 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     return paths + ([picture] if drawing else [])
 
 
-def _only_earlier(table: Table, log: RunLog, results: Sequence[Outcome]) -> dict[str, str]:
-    """Sets whose figures the log does not hold, and what that means."""
+def _only_earlier(table: Table, log: RunLog, results: Sequence[Outcome]) -> list[str]:
+    """Sets that have figures, of which the log holds none."""
     known = _sets_run(table, log)
-    older = dict.fromkeys(
-        one.cell.data for one in results if (one.here.runs or one.ours.runs) and one.cell.data not in known
-    )
-    why = "figures of earlier runs, whose log is not kept: they have no part in paired tests with later runs"
-    return dict.fromkeys(older, why)
+    found = (one.cell.data for one in results if (one.here.runs or one.ours.runs) and one.cell.data not in known)
+    return list(dict.fromkeys(found))
 
 
 def command_for(table: Table, log: RunLog, *options: str) -> str:
