@@ -22,7 +22,7 @@ def blends_and_priors(forgets):
     """Shares of the parts, a row for each blend that is tried, and what it counts at first."""
     two, halves, quarters = ([((1 - h) * (1 - b), (1 - h) * b, h, 0) for b in BETAS] for h in (0, 0.5, 0.25))
     shares = np.array([*two, *halves, (0, 0, 1, 0), (0, 0, 0, 1), *quarters])
-    return shares, np.array([*PRIOR, *(PRIOR / 4), 0.02, 0.5 if forgets else 0.0, *(PRIOR / 4)])
+    return shares, np.array([*PRIOR, *(PRIOR / 4), 0.1, 0.5 if forgets else 0.0, *(PRIOR / 4)])
 
 
 class Remembered:
@@ -84,7 +84,7 @@ class RareEventClassifier:
         self.long_mix = Mixture(np.ones(4), 50, 0.5, 1000)
         self.short_mix = Mixture(np.ones(2), 50, 0.5, 50)
         self.blends, prior = blends_and_priors(forgets)
-        self.blend_mix = Mixture(prior, 0, 0.0, 150, each=1.5)
+        self.blend_mix = Mixture(prior, 0, 0.0, 150, each=1.25)
         self.lines, self.regression, self.gap = {part: Line() for part in PARTS}, Linear(n_features), 0
         self.gate, self.long, self.short = Gate(), Remembered(), Remembered()
         self.solutions = {"long": [None] * 4, "short": [None] * 2}
@@ -292,7 +292,7 @@ class RareEventClassifier:
         self.long.add(self.short.rows, self.short.signs, self.short.weights)
         self.long_mix.forget()
         [alone] = [i for i, shares in enumerate(self.blends) if shares[PARTS.index("linear")] == 1]
-        self.blend_mix.prior[alone] = 0.02 + 20 * self.blend_mix.shares[alone]
+        self.blend_mix.prior[alone] = 0.1 + 20 * self.blend_mix.shares[alone]
         self.blend_mix.forget()
         self.gate.close()
         self.lines["long"] = copy.deepcopy(self.lines["short"])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lopsided as lp
-from lopsided.core.measures.drift_gate import EVIDENCE, compare, empty_gate
+from lopsided.core.measures.drift_gate import EVIDENCE, close_case, compare, empty_gate, share_of_short
 from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fit_line, worth
 from lopsided.core.rare.linear_part import KNOWN, MEAN, SQUARES, add_linear, empty_linear_part, learn_linear
 from lopsided.core.rare.step import BLENDS, LINEAR_ALONE
@@ -126,6 +126,23 @@ def test_evidence_of_drift_counts_as_much_as_it_is_said_to():
     assert full > 0.9 and little == pytest.approx(0.1 * full)
 
 
+def test_after_a_false_alarm_the_short_memory_counts_less_until_it_has_taken_over():
+    gate = empty_gate()
+    for _ in range(40):
+        compare(gate, -1.0, 0.0, 0.0, 0.0, 9.0, 1.0)
+
+    def share_with(evidence):
+        gate.levels[EVIDENCE] = evidence
+        compare(gate, 1.0, 1.0, 1.0, 1.0, 9.0, 1.0)  # both memories rank it first
+        return share_of_short(gate)
+
+    shares = [(share_with(0.7), share_with(0.03))[0] for _ in range(4)]
+    assert shares == pytest.approx([shares[0] * trust for trust in (1.0, 0.25, 0.0625, 0.05)])
+    share_with(0.2)  # neither large nor nothing
+    close_case(gate)
+    assert share_with(0.7) == pytest.approx(shares[0])
+
+
 def test_a_storm_does_not_make_the_learner_begin_anew():
     # Positives on one side, and for 150 rows mostly positives that lie elsewhere: many of them, but one event.
     X, y = turning(1_700, rare=0.05)
@@ -171,7 +188,7 @@ def test_the_linear_part_keeps_its_standing_when_all_else_begins_anew():
     for share in (0.0, 0.5):
         blend.shares[:], blend.shares[LINEAR_ALONE] = (1.0 - share) / (len(BLENDS) - 1), share
         learner._restart()
-        assert blend.prior[LINEAR_ALONE] == pytest.approx(0.02 + 20.0 * share)
+        assert blend.prior[LINEAR_ALONE] == pytest.approx(0.1 + 20.0 * share)
         np.testing.assert_allclose(blend.shares, blend.prior / blend.prior.sum())
 
 

@@ -4,8 +4,9 @@ r is the share of the last negatives that a positive is ranked above, and v = 1 
 among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
 d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up
 what the short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of
-it. The short memory's share of the answer is sigmoid(12 C / h - 4); at C = h the case is closed: it should take the
-place of the long one.
+it. The short memory's share of the answer is t sigmoid(12 C / h - 4); at C = h the case is closed: it should take the
+place of the long one. t is 1 until C / h has been above 1/4 and has come back below 1/20: a false alarm. After each of
+them the short memory counts a quarter of what it would have counted, a twentieth at the least, until a case is closed.
 
 Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
 caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
@@ -30,8 +31,10 @@ RING = 500  # negatives that a positive is compared with
 # Rows of Gate.ring: scores by the answer of the long memory, by its ranker, by the short memory's, and by young trees.
 ANSWER, LONG, SHORT, YOUNG = range(4)
 # Entries of Gate.levels: C and h, the sum and number of d^2; number, sum and sum of squares of the long memory's m, and
-# D; positives since D became large (0: it is not), and that at which young trees are fitted next; C of young trees.
+# D; positives since D became large (0: it is not), and that at which young trees are fitted next; C of young trees;
+# whether C has become large, and how often it has come to nothing.
 EVIDENCE, LIMIT, SQUARES, COMPARED, MERITS, MERIT, MERIT_SQUARES, DECLINE, ALERTED, NEXT_YOUNG, OF_YOUNG = range(11)
+RAISED, FALSE_ALARMS = 11, 12
 # Entries of Gate.tally: place of the next negative and how many there are; the same for young trees.
 _PLACE, _FILLED, _YOUNG_PLACE, _YOUNG_FILLED = range(4)
 _TIE = 1e-9  # scores are cut off at both ends: averages of such scores differ by rounding only
@@ -43,6 +46,8 @@ _CALM, _SUSPICIOUS, _SURE, _LARGEST_DECLINE = 1.0, 3.0, 6.0, 10.0
 PATIENT = 20.0  # positives since an alert after which the rows before it count little
 _SHORT_OF_TIME, _GIVEN_UP = 40.0, 300.0  # positives after which it is too late to hurry, and to wait
 _SLACK_OF_YOUNG, _LIMIT_OF_YOUNG = 0.05, 2.0
+_LARGE, _NOTHING = 0.25, 0.05  # of C / h
+_TRUST, _LEAST_TRUST = 0.25, 0.05  # what a false alarm leaves of the short memory's share, and all of them at least
 
 
 class Gate(NamedTuple):
@@ -55,7 +60,7 @@ class Gate(NamedTuple):
 
 def empty_gate() -> Gate:
     """Nothing compared yet: the long memory answers."""
-    levels = np.zeros(OF_YOUNG + 1)
+    levels = np.zeros(FALSE_ALARMS + 1)
     levels[LIMIT] = _LEAST
     return Gate(np.zeros((YOUNG + 1, RING)), levels, np.zeros(_YOUNG_FILLED + 1, dtype=np.int64))
 
@@ -63,7 +68,8 @@ def empty_gate() -> Gate:
 @compiled
 def share_of_short(gate: Gate) -> float:
     """How much the short memory counts in the answer."""
-    return 1.0 / (1.0 + math.exp(4.0 - 12.0 * gate.levels[EVIDENCE] / gate.levels[LIMIT]))
+    trust = max(_TRUST ** gate.levels[FALSE_ALARMS], _LEAST_TRUST)
+    return trust / (1.0 + math.exp(4.0 - 12.0 * gate.levels[EVIDENCE] / gate.levels[LIMIT]))
 
 
 @compiled
@@ -182,6 +188,12 @@ def _add(gate: Gate, gain: float, evidence: float) -> None:
     if levels[COMPARED] >= _ENOUGH_COMPARISONS:
         levels[LIMIT] = max(_LEAST, _NOISE * levels[SQUARES] / levels[COMPARED])
     levels[EVIDENCE] = min(max(0.0, levels[EVIDENCE] + evidence * (gain - _SLACK)), levels[LIMIT])
+    share = levels[EVIDENCE] / levels[LIMIT]
+    if share > _LARGE:
+        levels[RAISED] = 1.0
+    elif share < _NOTHING and levels[RAISED] > 0.0:
+        levels[RAISED] = 0.0
+        levels[FALSE_ALARMS] += 1.0
     if levels[COMPARED] >= _HALVED_AT:
         levels[SQUARES] *= 0.5
         levels[COMPARED] *= 0.5
@@ -190,7 +202,7 @@ def _add(gate: Gate, gain: float, evidence: float) -> None:
 @compiled
 def close_case(gate: Gate) -> None:
     """The short memory has become the long one: both have given the same scores, and nothing speaks for either."""
-    gate.levels[EVIDENCE] = 0.0
+    gate.levels[EVIDENCE] = gate.levels[RAISED] = gate.levels[FALSE_ALARMS] = 0.0
     _forget_merits(gate.levels)
     for i in range(RING):
         gate.ring[ANSWER, i] = gate.ring[LONG, i] = gate.ring[SHORT, i]

@@ -55,7 +55,7 @@ _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
-_OF_BLEND = MixturePlan(base=0.0, per_positive=1.5, area=0.0, most=150.0)
+_OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.0, most=150.0)
 # What blends count before anything is known, in the order of BLENDS.
 _OF_TWO, _WITH_LINEAR, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5
 _RECENT = 4000  # rows of the sample that fades
@@ -82,12 +82,13 @@ class RareEventClassifier(AddsRareEvents):
         score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
-    the latest 30 positives. h / 8 counts 0.7 at the most in size, so that it alone is never sure. f averages the solutions for four ridges (see `FourierRanker`) by (average precision +
-    AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size` rows, half
-    per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones
-    rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
-    fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a
-    few at a time while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
+    the latest 30 positives. h / 8 counts 0.7 at the most in size, so that it is never sure alone. f averages the
+    solutions for four ridges (see `FourierRanker`) by (average precision + AUROC) / 2 so far; half of the directions
+    see one to three features only. The sample holds `sample_size` rows, half per class: all positives while there is
+    room, and negatives by priority sampling (`PrioritySample`), hard ones rather than easy ones, weighted so that sums
+    over the stream stay right on average. 100 trees of 16 leaves are fitted to it after 50 rows and then whenever the
+    rows have grown by 40 %, or by half the sample; they are grown a few at a time while rows go by, and answer when all
+    are there. docs/rare-events.md explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
     P^2) and a share of O(P^3)), 100 ways down a tree, and a share of the fits; benchmarks/README.md has figures.

@@ -20,6 +20,7 @@ from lopsided.estimators.state.samples import check_sample
 
 # How many blends there were in older files: of ranker and trees, then also with the linear part. New ones came last.
 _FEWER_BLENDS = (7,), (16,)
+_FEWER_LEVELS = (11,)  # of the gate: false alarms were not counted
 
 
 def rare_arrays(
@@ -72,10 +73,12 @@ def _of_today(arrays: dict[str, npt.NDArray[Any]], empty: RareState) -> dict[str
     filled = dict(arrays)
     if added.isdisjoint(arrays):
         filled |= {name: wanted[name] for name in added} | _longer(arrays, wanted, ("state.tally",))
-    blends = arrays.get("state.blend.prior")
+    blends, levels = arrays.get("state.blend.prior"), arrays.get("state.gate.levels")
     if blends is not None and blends.shape in _FEWER_BLENDS:
         filled |= _longer(arrays, wanted, ("state.blend.counts", "state.blend.shares"))
         filled["state.blend.prior"] = wanted["state.blend.prior"]
+    if levels is not None and levels.shape == _FEWER_LEVELS:
+        filled |= _longer(arrays, wanted, ("state.gate.levels",))
     return filled
 
 

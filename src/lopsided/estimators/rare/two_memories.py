@@ -55,7 +55,7 @@ LONG_RIDGES, SHORT_RIDGES = (0.1, 0.01, 0.001, 0.0001), (0.1, 0.01)
 YOUNG_TREES = 50
 # What the linear part alone counts among the blends before anything is known. A restart leaves it as it is: what it
 # counted then, times this, is added to what it counts afterwards.
-PRIOR_OF_LINEAR, CARRIED_OVER = 0.02, 20.0
+PRIOR_OF_LINEAR, CARRIED_OVER = 0.1, 20.0
 _VISITS_OF_YOUNG = 60_000_000  # of a row to a feature's sums; a pause of about 200 ms
 _RIDGE_OF_FOCUS = 0.01
 _SHORT_BEGINS = 1000  # rows; before, the short memory has forgotten next to nothing
