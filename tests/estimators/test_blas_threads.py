@@ -8,7 +8,9 @@ from threadpoolctl import ThreadpoolController
 
 import lopsided as lp
 from lopsided.datasets import four_clusters
+from lopsided.core.rare.step import BEAT_DUE, RESTART_DUE, SCALE_DUE, YOUNG_DUE
 from lopsided.estimators.base.blas import one_blas_thread
+from lopsided.estimators.base.score_memory import ScoreMemory
 
 BLAS = ThreadpoolController().select(user_api="blas")
 STREAM = four_clusters(100, 300, random_state=1)
@@ -54,6 +56,7 @@ LEARNERS = [
     lp.OB2RMK(kernels=[lp.kernels.Gaussian(gamma=1.0)], budget=10, n_iterations=3, max_sweeps=5, random_state=0),
     lp.B2RMK(kernels=[lp.kernels.Gaussian(gamma=1.0)], max_sweeps=5),
     lp.KernelPA(gamma=0.01, random_state=0),
+    lp.RareEventClassifier(random_state=0),
 ]
 
 
@@ -66,3 +69,23 @@ def test_learners_multiply_with_one_thread(learner, monkeypatch):
     monkeypatch.setattr(type(one_blas_thread), "__enter__", lambda self: entered.append(1) or enter(self))
     learner.fit(X, STREAM.y).decision_function(X)
     assert entered
+
+
+@pytest.mark.parametrize("due", [SCALE_DUE, RESTART_DUE, YOUNG_DUE, BEAT_DUE])
+def test_what_falls_due_in_a_stream_of_rare_events_has_one_thread(due, monkeypatch):
+    """Trees too: the sum of their weights is long enough for a second thread."""
+    seen = []
+    learner = lp.RareEventClassifier(random_state=0).partial_fit(STREAM.X, STREAM.y)
+    monkeypatch.setattr(learner, "_do_due_parts", lambda: seen.append(numbers()))
+    learner._do_what_is_due()
+    assert seen == []
+    learner._state.tally[due] = 1
+    learner._do_what_is_due()
+    assert seen == [{1}]
+
+
+def test_probabilities_are_fitted_with_one_thread(monkeypatch):
+    seen = []
+    monkeypatch.setattr(ScoreMemory, "_fit_logistic", lambda self: (1.0, float(seen.append(numbers()) or 0.0)))
+    lp.KOIL(gamma=0.1, random_state=0).partial_fit(STREAM.X, STREAM.y).predict_proba(STREAM.X[:1])
+    assert seen == [{1}]

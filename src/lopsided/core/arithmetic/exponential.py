@@ -22,6 +22,7 @@ _LOG2_E = 1.4426950408889634
 # ln 2 in two parts: n * _LN2_HIGH is exact for every n that occurs.
 _LN2_HIGH = 0.6931471803691238
 _LN2_LOW = 1.9082149292705877e-10
+_ALL_BUT_SIGN = 0x7FFFFFFFFFFFFFFF
 # Outside of these the result is 0 or infinity, and n would leave the range of the exponent arithmetic.
 _LOWEST, _HIGHEST = -746.0, 710.0
 
@@ -44,6 +45,19 @@ def _float_of(typing_context: Any, value: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
+
+
+@compiled_as_written
+def order_of(x: float) -> int:
+    """A whole number that is larger for a larger float, and one more for the next one: what can be halved or counted."""
+    bits = bits_of(x)  # type: ignore[call-arg]
+    return bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
+
+
+@compiled_as_written
+def float_in_order(order: int) -> float:
+    """The float of which this is the order."""
+    return _float_of(order ^ ((order >> 63) & _ALL_BUT_SIGN))  # type: ignore[call-arg]
 
 
 @compiled_as_written

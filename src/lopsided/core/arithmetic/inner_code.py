@@ -73,7 +73,11 @@ class _InnerCompiler(CompilerBase):
 
 def serve_inner_calls(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
     """Let calls of `dispatcher` from compiled code be calls of a twin that is compiled for this alone."""
-    without_ways_in: dict[str, Any] = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    without_ways_in: dict[str, Any] = options | {
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "forceinline": True,
+    }
     twin: Any = njit(pipeline_class=_InnerCompiler, **without_ways_in)(function)
 
     def call_template(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, ShortIntegers, compiled
 
 
@@ -55,7 +56,7 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
     # Rows a power of two apart would compete for the same lines of the processor's cache.
     row_length = capacity + (_LINE if capacity % (8 * _LINE) == 0 else 0)
     return Points(
-        np.zeros((0 if by_non_zeros else n_features, row_length)),
+        aligned_zeros(0 if by_non_zeros else n_features, row_length),
         np.zeros(capacity),
         np.zeros((capacity, widest), dtype=np.int32),
         np.zeros((capacity, widest if by_non_zeros else 0)),

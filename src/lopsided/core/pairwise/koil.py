@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
+from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
@@ -73,7 +72,8 @@ class Workspace(NamedTuple):
 
 def empty_workspace(slots: int, k: int) -> Workspace:
     """Scratch for so many slots and neighbours; a step enters at most k + 3 changes of weight."""
-    return Workspace(np.zeros(slots), np.zeros(slots), np.zeros(slots), empty_ledger(k + 3), empty_chosen(k))
+    row, squares, dots = (aligned_zeros(slots) for _ in range(3))
+    return Workspace(row, squares, dots, empty_ledger(k + 3), empty_chosen(k, slots))
 
 
 @compiled

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 
 # Rows of Support.tally; its two columns are the rooms.
@@ -25,6 +26,9 @@ START, SIZE, USED, SEEN, NEXT, SUPPORT_DIVERGED = range(6)
 SCALE, LARGEST_SELF_SIMILARITY = range(2)
 # Below this the scale is folded into the weights, long before it would underflow.
 _SMALLEST_SCALE = 1e-100
+
+
+_GROUP = 4  # changes that are brought into the scores in one pass
 
 
 class Support(NamedTuple):
@@ -52,11 +56,12 @@ def empty_support(rooms: tuple[int, int]) -> Support:
     tally = np.zeros((6, 2), dtype=np.int64)
     tally[START] = 0, rooms[0]
     tally[SIZE] = rooms
-    return Support(np.zeros(slots), np.zeros(slots), np.zeros((slots + 1, slots)), levels, tally)
+    return Support(aligned_zeros(slots), aligned_zeros(slots), aligned_zeros(slots + 1, slots), levels, tally)
 
 
 def empty_ledger(capacity: int) -> Ledger:
-    """A ledger for so many changes a step."""
+    """A ledger for so many changes a step, and those of 0 that fill it up to whole groups."""
+    capacity += -capacity % _GROUP
     return Ledger(np.zeros(capacity, dtype=np.int64), np.zeros(capacity), np.zeros(1, dtype=np.int64))
 
 
@@ -165,8 +170,10 @@ def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float,
     gram = support.gram
     for part in range(2):
         start, stop = span(support, part)
+        own, similarities = gram[slot, start:stop], row[start:stop]
+        for i in range(own.size):
+            own[i] = similarities[i]
         for i in range(start, stop):
-            gram[slot, i] = row[i]
             gram[i, slot] = row[i]
     gram[slot, slot] = itself
     support.scores[slot] = score / support.levels[SCALE]
@@ -176,24 +183,24 @@ def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float,
 
 @compiled
 def settle(support: Support, ledger: Ledger) -> None:
-    """Bring the cached scores up to date: scores += sum_q amounts[q] gram[slots[q]], four rows a pass."""
-    for part in range(2):
-        start, stop = span(support, part)
-        _add_rows(support.scores[start:stop], support.gram, start, stop, ledger)
-    ledger.length[0] = 0
-
-
-@compiled
-def _add_rows(scores: Floats, gram: Floats, start: int, stop: int, ledger: Ledger) -> None:
-    slots, amounts, n = ledger.slots, ledger.amounts, ledger.length[0]
-    whole = n - n % 4
-    for q in range(0, whole, 4):
-        r0, r1 = gram[slots[q], start:stop], gram[slots[q + 1], start:stop]
-        r2, r3 = gram[slots[q + 2], start:stop], gram[slots[q + 3], start:stop]
+    """Bring the cached scores up to date: scores += sum_q amounts[q] gram[slots[q]], up to eight rows a pass."""
+    for _ in range(-ledger.length[0] % _GROUP):
+        note(ledger, ledger.slots[ledger.length[0] - 1], 0.0)
+    scores, gram, slots, amounts, n = support.scores, support.gram, ledger.slots, ledger.amounts, ledger.length[0]
+    # Over whole rows, also where slots are free: their similarities are 0, and views of parts would cost more.
+    for q in range(0, n - 7, 8):
+        r0, r1, r2, r3 = gram[slots[q]], gram[slots[q + 1]], gram[slots[q + 2]], gram[slots[q + 3]]
+        r4, r5, r6, r7 = gram[slots[q + 4]], gram[slots[q + 5]], gram[slots[q + 6]], gram[slots[q + 7]]
+        a0, a1, a2, a3 = amounts[q], amounts[q + 1], amounts[q + 2], amounts[q + 3]
+        a4, a5, a6, a7 = amounts[q + 4], amounts[q + 5], amounts[q + 6], amounts[q + 7]
+        for i in range(scores.size):
+            scores[i] += ((a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i])) + (
+                (a4 * r4[i] + a5 * r5[i]) + (a6 * r6[i] + a7 * r7[i])
+            )
+    if n % 8:
+        q = n - _GROUP
+        r0, r1, r2, r3 = gram[slots[q]], gram[slots[q + 1]], gram[slots[q + 2]], gram[slots[q + 3]]
         a0, a1, a2, a3 = amounts[q], amounts[q + 1], amounts[q + 2], amounts[q + 3]
         for i in range(scores.size):
             scores[i] += (a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i])
-    for q in range(whole, n):
-        r0, a0 = gram[slots[q], start:stop], amounts[q]
-        for i in range(scores.size):
-            scores[i] += a0 * r0[i]
+    ledger.length[0] = 0

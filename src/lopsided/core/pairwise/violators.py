@@ -2,31 +2,42 @@
 
 For an example (x, y) and an opposite vector z_i the loss is l_i = max(0, 1 - y (f(x) - f(z_i))), or its square. The
 rule acts on the k most similar of all violators l_i > 0, or only on the violators among the k nearest.
+
+The k most similar are found without sorting, by bisection: how many are at least as similar as this? Counting is a
+vector instruction for eight of them, while a list kept in order is a branch that the processor cannot foresee.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
+from lopsided.core.arithmetic.exponential import float_in_order, order_of
 from lopsided.core.pairwise.support import SCALE, Support, occupied
 
 HINGE, SQUARED_HINGE = range(2)
+_OUT_OF_REACH = -math.inf  # the similarity of a vector that is not to be chosen
+_BINADE, _LONGEST_STRIDE = 1 << 52, 1 << 62  # between the orders of x and 2 x; no sum of two has more than 64 bits
 
 
 class Chosen(NamedTuple):
-    """The opposite vectors that a step acts on, most similar first: slots, similarities, slopes of the loss."""
+    """The opposite vectors that a step acts on, in the order of their slots, and the slopes of the loss.
+
+    `candidates` is scratch: a similarity for each slot.
+    """
 
     slots: Integers
-    similarities: Floats
     slopes: Floats
+    candidates: Floats
 
 
-def empty_chosen(k: int) -> Chosen:
-    """Room for k of them, and one more for the vector that drops out of the list."""
-    return Chosen(np.zeros(k + 1, dtype=np.int64), np.zeros(k + 1), np.zeros(k + 1))
+def empty_chosen(k: int, slots: int) -> Chosen:
+    """Room for k of so many slots, and one more behind them, where those that are not chosen are written."""
+    return Chosen(np.zeros(k + 1, dtype=np.int64), np.zeros(k + 1), aligned_zeros(slots))
 
 
 @compiled
@@ -40,31 +51,81 @@ def violators(
     among_nearest: bool,
     chosen: Chosen,
 ) -> int:
-    """Fill `chosen` with the slots of V and their similarities; returns how many there are."""
-    scale = support.levels[SCALE]
+    """Fill `chosen` with the slots of V; returns how many there are. Of equally similar ones the lowest slots win."""
     start, stop = occupied(support, opposite)
-    n = 0
-    for i in range(start, stop):
-        if n == k and row[i] <= chosen.similarities[k - 1]:
-            continue
-        if among_nearest or 1.0 - y * (score - scale * support.scores[i]) > 0.0:
-            n = _insert(chosen, n, k, i, row[i])
+    candidates, similarities = chosen.candidates[: stop - start], row[start:stop]
     if among_nearest:
-        n = _keep_violators(support, chosen, n, score, y)
+        for i in range(candidates.size):
+            candidates[i] = similarities[i]
+        return _keep_violators(support, chosen, _choose(chosen, candidates, start, k), score, y)
+    scale, scores = support.levels[SCALE], support.scores[start:stop]
+    for i in range(candidates.size):
+        is_violator = 1.0 - y * (score - scale * scores[i]) > 0.0
+        candidates[i] = similarities[i] if is_violator else _OUT_OF_REACH
+    return _choose(chosen, candidates, start, k)
+
+
+@compiled
+def _choose(chosen: Chosen, candidates: Floats, start: int, k: int) -> int:
+    """The slots of the k largest candidates within reach, or of all if there are fewer."""
+    n, largest = 0, order_of(_OUT_OF_REACH)
+    for i in range(candidates.size):
+        n += candidates[i] > _OUT_OF_REACH
+        largest = max(largest, order_of(candidates[i]))
+    if n <= k:
+        return _collect(chosen, candidates, start, _OUT_OF_REACH, 0)
+    # `n` > k are not below `low`, and `above` < k not below `high`: down from the top in growing strides, then by halves.
+    high, above, stride = largest + 1, 0, _BINADE
+    low = _lower(largest, stride)
+    n = _at_least(candidates, low)
+    while n < k:
+        high, above = low, n
+        stride = min(2 * stride, _LONGEST_STRIDE)
+        low = _lower(low, stride)
+        n = _at_least(candidates, low)
+    while n > k and low + 1 < high:
+        middle = (low >> 1) + (high >> 1) + (low & high & 1)  # their sum has more than 64 bits
+        at_least = _at_least(candidates, middle)
+        if at_least < k:
+            high, above = middle, at_least
+        else:
+            low, n = middle, at_least
+    if n == k:
+        high, above = low, k
+    # Of those that are equal to the last one chosen, as many as there is room for.
+    return _collect(chosen, candidates, start, float_in_order(high - 1), k - above)
+
+
+@compiled
+def _lower(order: int, stride: int) -> int:
+    lowest = order_of(_OUT_OF_REACH)
+    return order - stride if order > lowest + stride else lowest
+
+
+@compiled
+def _at_least(candidates: Floats, order: int) -> int:
+    limit = float_in_order(order)
+    n = 0
+    for i in range(candidates.size):
+        n += candidates[i] >= limit
     return n
 
 
 @compiled
-def _insert(chosen: Chosen, n: int, k: int, slot: int, similarity: float) -> int:
-    """Into the list sorted by falling similarity; behind its equals, so that the lowest slot wins a tie."""
-    q = n
-    while q > 0 and chosen.similarities[q - 1] < similarity:
-        chosen.similarities[q] = chosen.similarities[q - 1]
-        chosen.slots[q] = chosen.slots[q - 1]
-        q -= 1
-    chosen.similarities[q] = similarity
-    chosen.slots[q] = slot
-    return min(n + 1, k)
+def _collect(chosen: Chosen, candidates: Floats, start: int, limit: float, equals: int) -> int:
+    """The slots of all candidates above the limit, and of the first so many that are equal to it."""
+    n, slots = 0, chosen.slots
+    if equals == 0:
+        for i in range(candidates.size):
+            slots[n] = start + i
+            n += candidates[i] > limit
+        return n
+    for i in range(candidates.size):
+        if candidates[i] > limit or (candidates[i] == limit and equals > 0):
+            equals -= candidates[i] == limit
+            slots[n] = start + i
+            n += 1
+    return n
 
 
 @compiled

@@ -22,6 +22,7 @@ from lopsided.core.measures.share_above import (
     empty_share_above,
     follow_share,
 )
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.cutting import above_all, best_cut, cut_at_share
 
 POSITIVE_RING, NEGATIVE_RING, LATEST_RING = 1024, 4096, 2048
@@ -179,7 +180,8 @@ class ScoreMemory:
     def calibration(self) -> tuple[float, float]:
         """Slope and offset of that curve."""
         if self._calibration is None or self._calibration[0] != self._moment:
-            self._calibration = (self._moment, self._fit_logistic())
+            with one_blas_thread:
+                self._calibration = (self._moment, self._fit_logistic())
         return self._calibration[1]
 
     def _fit_logistic(self) -> tuple[float, float]:

@@ -195,6 +195,10 @@ class OB2RMK(UnitesBuffers):
         with one_blas_thread:
             return np.array([self._learn_row(X[t], float(signs[t]), float(weights[t])) for t in range(signs.size)])
 
+    @property
+    def _pairs_to_compile(self) -> int:
+        return int(self.warm_up) // 2 + 1  # the first step comes after the batch fit
+
     def _learn_row(self, x: Floats, sign: float, weight: float) -> float:
         """Returns the score before."""
         self._counts[0] += 1

@@ -320,6 +320,10 @@ class NOGD(MergesMaps):
         self._map_if_full()
         return score
 
+    @property
+    def _pairs_to_compile(self) -> int:
+        return (int(self.budget) + 1) // 2  # the map is made when the budget is full
+
     def _map_if_full(self) -> None:
         """Make the map from k(x) to z(x), once; in place, since calls may be bound to these arrays."""
         model = self._model

@@ -265,23 +265,28 @@ class RareEventClassifier(AddsRareEvents):
         """
         tally, ranking = self._state.tally, self._state.ranker.tally
         restarts = int(tally[RESTARTS])
-        if ranking[DUE] or ranking[WAITING] == _BLOCK or tally[RESTART_DUE] or tally[SCALE_DUE]:
+        is_ranking_due = ranking[DUE] or ranking[WAITING] == _BLOCK
+        if is_ranking_due or tally[RESTART_DUE] or tally[SCALE_DUE] or tally[YOUNG_DUE] or tally[BEAT_DUE]:
             with one_blas_thread:
-                if tally[SCALE_DUE]:
-                    self._look_at_scale()
-                if tally[RESTART_DUE]:
-                    self._restart()
-                if ranking[DUE]:
-                    self._solve()
-                elif ranking[WAITING] == _BLOCK:
-                    self._add_block()
+                self._do_due_parts()
+        return bool(tally[RESTARTS] > restarts)
+
+    def _do_due_parts(self) -> None:
+        tally, ranking = self._state.tally, self._state.ranker.tally
+        if tally[SCALE_DUE]:
+            self._look_at_scale()
+        if tally[RESTART_DUE]:
+            self._restart()
+        if ranking[DUE]:
+            self._solve()
+        elif ranking[WAITING] == _BLOCK:
+            self._add_block()
         if tally[YOUNG_DUE]:
             self._renew_young()
         if tally[BEAT_DUE]:
             tally[BEAT_DUE] = 0
             if self._work.x.size:
                 self._booster.beat(self._state.trees, int(tally[YOUTH]))
-        return bool(tally[RESTARTS] > restarts)
 
     def _end_fit(self) -> None:
         with one_blas_thread:
