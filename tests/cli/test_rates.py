@@ -107,3 +107,21 @@ def test_a_watch_takes_the_same_rows_for_alerts(lopsided, files):
     done = lopsided("watch", "m", "new.csv", "--json")
     assert done.returncode in (0, 3), done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["rows"] == N_NEW
+
+
+def test_an_explanation_says_by_what_it_decides(lopsided, files):
+    """A row that `score` flags may be below the threshold of the model."""
+    for rule, is_said in (("rate:0.05", True), ("f1", False)):
+        learned(lopsided, "opauc", rule, output=rule[:2])
+        done = lopsided("explain", rule[:2], "new.csv", "--row", "3")
+        assert done.returncode == 0, done.stderr
+        assert ("`lopsided score` keeps its rate by the rows before each row" in done.stderr) == is_said
+
+
+def test_a_file_that_was_cut_off_inside_of_quotes_is_told_so(lopsided, tmp_path):
+    (tmp_path / "cut.csv").write_text('amount,fraud\n"$1,200.00",1\n"$7.00",0\n"$1,2')
+    done = lopsided("evaluate", "cut.csv", "--label", "fraud")
+    assert done.returncode == 2
+    assert (
+        "line 4 of cut.csv must close every quote that it opens, got one that is still open at the end" in done.stderr
+    )

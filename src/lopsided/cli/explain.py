@@ -56,7 +56,9 @@ def explain(
     score with --by columns, is that of a baseline, every column at its mean, and what each column adds to it. The terms
     sum to the score; nothing is approximated.
     """
+    from lopsided.cli.feed import tell
     from lopsided.cli.saved import load_for_files
+    from lopsided.estimators.base.answering import share_of
     from lopsided.inspection import explain as explained
 
     ranker = load_for_files(model)
@@ -70,6 +72,8 @@ def explain(
         return
     for line in _lines(explanation, top):
         click.echo(line)
+    if share_of(ranker.threshold_rule_) is not None:
+        tell("note: this is by the threshold of the model; `lopsided score` keeps its rate by the rows before each row")
 
 
 def _lines(explanation: Explanation, top: int) -> list[str]:

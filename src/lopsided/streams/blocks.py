@@ -161,6 +161,9 @@ def _give_up(name: str, pieces: Iterator[tuple[bytes, bool]], held: bytes, line:
     if end:
         got = f"one that is still open {held.count(NEW_LINE)} lines later"
         return StreamError(name, line, None, "must close every quote that it opens", got), held[end:]
+    if len(held) <= LONGEST_RECORD:  # as of a file that was cut off
+        got = "one that is still open at the end of the file"
+        return StreamError(name, line, None, "must close every quote that it opens", got), b""
     while not end:  # one endless line: nothing of it is kept
         held, _ = next(pieces, (b"", True))
         if not held:
