@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
@@ -200,8 +201,8 @@ class Race:
         # One message for several racers, because all of them need the same rows.
         slots = max(1, getattr(self._workers, "slots", 1))
         groups = [group for first in range(slots) if (group := self.running[first::slots])]
-        waiting = [self._workers.submit(_moved, work, group) for group in groups]
-        came = [future.result() for future in waiting]
+        waiting = [self._workers.submit(_moved, pickle.dumps((work, group))) for group in groups]
+        came = [pickle.loads(future.result()) for future in waiting]
         back = {
             id(racer): moved
             for group, others in zip(groups, came, strict=True)
@@ -215,11 +216,15 @@ class Race:
             racer.is_in = False
 
 
-def _moved(work: Callable[[Racer], None], racers: list[Racer]) -> list[Racer]:
-    """The same racers after some work, wherever that is done."""
+def _moved(content: bytes) -> bytes:
+    """The same racers after some work, wherever that is done.
+
+    They travel as bytes, because a cluster may hand out arrays that cannot be written to.
+    """
+    work, racers = pickle.loads(content)
     for racer in racers:
         work(racer)
-    return racers
+    return pickle.dumps(racers)
 
 
 def race(

@@ -73,7 +73,7 @@ def _model_at(records: Records, slot: int) -> LinearModel:
 
 
 @compiled
-def common_linear_run(
+def _common_linear_run(
     common: Common, plan: LinearPlan, rows: Rows, labels: Floats, importances: Floats, start: int, stop: int
 ) -> None:
     """Let the model of all rows learn the examples start..stop-1, noting the value of each before it was learned."""
@@ -105,9 +105,11 @@ def keyed_linear_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, each by the model of its key; returns how many steps diverged.
 
-    What is common to them must have been learned before.
+    What is common to them is learned first: it does not depend on keys.
     """
     diverged = 0
+    if common.m >= 0.0:
+        _common_linear_run(common, plan, rows, labels, importances, start, stop)
     for t in range(start, stop):
         fetch_ahead(records.numbers[slots[min(t + _AHEAD, stop - 1)]])
         y, model = labels[t], _model_at(records, slots[t])

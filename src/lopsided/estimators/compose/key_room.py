@@ -50,7 +50,7 @@ class KeyRoom:
 
     def learn(self, codes: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:
         """Learn rows in order, as many at a time as can have their keys in memory together."""
-        slots, born, left = (np.empty(codes.size, dtype=np.int64) for _ in range(3))
+        slots, born, left = np.empty((3, codes.size), dtype=np.int64)
         stop = 0
         while stop < codes.size:
             start, begun, n_born, why = stop, self._table.marks.item(CLOCK), 0, FULL

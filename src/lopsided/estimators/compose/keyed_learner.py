@@ -239,11 +239,12 @@ class KeyedLearner(MergesKeys, SpeaksForItsLearner):
         if every_score and not self._common._scores_every_row:
             self._score_every_row()
         scores = np.empty(signs.size)
-        at_a_time = signs.size if rows.starts.size else _ROWS_AT_A_TIME
-        for start in range(0, signs.size, at_a_time):
-            block = slice(start, start + at_a_time)
-            some = rows if rows.starts.size else rows._replace(dense=rows.dense[block])
-            self._learn_block(some, signs[block], weights[block], scores[block])
+        if rows.starts.size or signs.size <= _ROWS_AT_A_TIME:
+            self._learn_block(rows, signs, weights, scores)
+            return scores
+        for start in range(0, signs.size, _ROWS_AT_A_TIME):
+            block = slice(start, start + _ROWS_AT_A_TIME)
+            self._learn_block(rows._replace(dense=rows.dense[block]), signs[block], weights[block], scores[block])
         return scores
 
     def _learn_block(self, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:

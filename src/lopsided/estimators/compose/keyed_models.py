@@ -19,7 +19,6 @@ from lopsided.core.keyed.linear import (
     COUNTS,
     Common,
     Records,
-    common_linear_run,
     keyed_linear_run,
     keyed_linear_score_rows,
     records_of,
@@ -143,8 +142,6 @@ class StackedVectors:
     ) -> int:
         """One compiled call for rows of mixed keys."""
         plan, common = self._common._plan, self._common_part(signs.size)
-        if self._prior_rows >= 0.0:
-            common_linear_run(common, plan, rows, signs, weights, start, stop)
         return keyed_linear_run(self._records, common, plan, slots, rows, signs, weights, scores, start, stop)
 
     def score(self, slots: Integers, fetched: Sequence[bytes], rows: Rows) -> Floats:

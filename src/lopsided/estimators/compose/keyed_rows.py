@@ -135,7 +135,7 @@ def parted(rows: Rows, key: int) -> tuple[Rows, Integers]:
     codes = np.empty(len(features), dtype=np.int64)
     if not part_from_key(rows.dense, key, _SALT, features, codes):
         return validation.as_rows(np.delete(rows.dense, key, axis=1)), _codes_of(rows.dense[:, key])
-    return validation.as_rows(features), codes
+    return rows._replace(dense=features), codes
 
 
 def _parted_sparse(rows: Rows, key: int) -> tuple[Rows, Integers]:
