@@ -3,16 +3,20 @@
     python benchmarks/busy_machine.py
 
 Every figure is from a process of its own: once as a user starts it, once with OPENBLAS_NUM_THREADS=1, each alone and
-beside one spinning process for every core but one; in turns, the fastest of several. The ratio is that of the two beside
-the spinning ones, by the clock and by the processor: threads that wait for each other show in both.
+beside one spinning process for every core but one; in turns, the fastest of several. The ratio is that of the two
+beside the spinning ones, by the clock and by the processor: threads that wait for each other show in both.
 """
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import os
 import subprocess
 import sys
+from pathlib import Path
+
+from pages import write_measured
 
 LEARNERS = {
     "FourierRanker(random_state=0)": 20_000,
@@ -68,7 +72,8 @@ def busy_table() -> str:
     """All learners, as lines of a table."""
     cores = len(os.sched_getaffinity(0))
     lines = [
-        f"20 features, {cores} cores, {max(1, cores - 1)} of them spinning where it says busy; the best of {REPETITIONS} in turns.",
+        f"Microseconds an example, 20 features, {cores} cores, {max(1, cores - 1)} spinning where it says busy; "
+        f"the best of {REPETITIONS} in turns.",
         "",
         "| learner | alone | alone, one thread set | busy | busy, one thread set | ratio | ratio, processor |",
         "|---|---|---|---|---|---|---|",
@@ -87,6 +92,15 @@ def busy_table() -> str:
     return "\n".join(lines)
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", type=Path, help="a page to put the table into, between its marks")
+    arguments = parser.parse_args()
+    text = f"Load {os.getloadavg()[0]:.1f} before it. " + busy_table()
+    print(text)
+    if arguments.write:
+        write_measured(arguments.write, text, "busy")
+
+
 if __name__ == "__main__":
-    print(f"Load before {os.getloadavg()[0]:.1f}.\n")
-    print(busy_table())
+    main()

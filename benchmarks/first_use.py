@@ -9,11 +9,15 @@ machine code of the first one on disk. Imports are counted apart. Times are of t
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+from pages import write_measured
 
 LEARNERS = ["RareEventClassifier", "FourierRanker", "KOIL", "MultiKernelKOIL", "BoostedSample", "OPAUC", "FOGD"]
 
@@ -56,14 +60,32 @@ def measured(learner: str, cache: str) -> tuple[float, float, int]:
     return imports, seconds, compiled
 
 
-def main() -> None:
-    print(f"Load {os.getloadavg()[0]:.1f} before it.\n")
-    print("| learner | imports | first use | compiled | again |\n|---|---|---|---|---|")
-    for learner in sys.argv[1:] or LEARNERS:
+def first_use_table(learners: list[str]) -> str:
+    """A line a learner, printed as they come."""
+    lines = [
+        f"Seconds of the processor, load {os.getloadavg()[0]:.1f} before it.",
+        "",
+        "| learner | imports | first use | compiled | again |",
+        "|---|---|---|---|---|",
+    ]
+    print("\n".join(lines), flush=True)
+    for learner in learners:
         with tempfile.TemporaryDirectory() as cache:
             imports, first, compiled = measured(learner, cache)
             _, again, _ = measured(learner, cache)
-        print(f"| {learner} | {imports:.1f} | {first:.1f} | {compiled} | {again:.1f} |", flush=True)
+        lines.append(f"| {learner} | {imports:.1f} | {first:.1f} | {compiled} | {again:.1f} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("learners", nargs="*", default=LEARNERS)
+    parser.add_argument("--write", type=Path, help="a page to put the table into, between its marks")
+    arguments = parser.parse_args()
+    text = first_use_table(arguments.learners)
+    if arguments.write:
+        write_measured(arguments.write, text, "first use")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import lopsided as lp
-from lopsided.datasets import four_clusters
 from lopsided.core.rare.step import BEAT_DUE, RESTART_DUE, SCALE_DUE, YOUNG_DUE
+from lopsided.datasets import four_clusters
 from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.base.score_memory import ScoreMemory
 

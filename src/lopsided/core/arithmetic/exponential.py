@@ -49,8 +49,8 @@ def _float_of(typing_context: Any, value: Any) -> Any:
 
 @compiled_as_written
 def order_of(x: float) -> int:
-    """A whole number that is larger for a larger float, and one more for the next one: what can be halved or counted."""
-    bits = bits_of(x)  # type: ignore[call-arg]
+    """A whole number that is larger for a larger float, and one more for the next one: it can be halved."""
+    bits: int = bits_of(x)  # type: ignore[call-arg]
     return bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
 
 

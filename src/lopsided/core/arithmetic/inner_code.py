@@ -3,8 +3,9 @@
 Numba treats every function as if Python were to call it. It makes a wrapper that takes named tuples of dozens of arrays
 apart, machine code, and a file; and a call with a constant is a function of its own. Most functions here are only parts
 of a loop that Python enters once: `serve_inner_calls` gives each a twin that the loop is built from, and the time to
-the first result on a fresh machine is cut in half. A twin is optimised before it is built into others, so that two
-loops with the same part compute the same bits.
+the first result on a fresh machine is cut in half. It is built in wherever it is called, whatever its length: a call
+hands over dozens of arrays number by number, which took KOIL as long as its arithmetic. A twin is optimised before it
+is built into others, so that two loops with the same part compute the same bits.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -73,12 +74,8 @@ class _InnerCompiler(CompilerBase):
 
 def serve_inner_calls(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
     """Let calls of `dispatcher` from compiled code be calls of a twin that is compiled for this alone."""
-    without_ways_in: dict[str, Any] = options | {
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-        "forceinline": True,
-    }
-    twin: Any = njit(pipeline_class=_InnerCompiler, **without_ways_in)(function)
+    without_ways_in: dict[str, Any] = options | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    twin: Any = njit(pipeline_class=_InnerCompiler, forceinline=True, **without_ways_in)(function)
 
     def call_template(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         keywords = {name: unliteral(kind) for name, kind in keywords.items()}

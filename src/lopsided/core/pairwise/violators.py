@@ -74,7 +74,7 @@ def _choose(chosen: Chosen, candidates: Floats, start: int, k: int) -> int:
         largest = max(largest, order_of(candidates[i]))
     if n <= k:
         return _collect(chosen, candidates, start, _OUT_OF_REACH, 0)
-    # `n` > k are not below `low`, and `above` < k not below `high`: down from the top in growing strides, then by halves.
+    # `n` > k are not below `low`, `above` < k not below `high`: down from the top in growing strides, then by halves.
     high, above, stride = largest + 1, 0, _BINADE
     low = _lower(largest, stride)
     n = _at_least(candidates, low)
