@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lopsided.core.arithmetic.compiled import Floats, compiled
+from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
 from lopsided.core.geometry.kernels import self_similarity, similarities
@@ -79,6 +79,12 @@ def vote(score: float, combine: int) -> float:
     if combine == RAW:
         return score
     return 1.0 if score > 0.0 else (-1.0 if score < 0.0 else 0.0)
+
+
+@compiled_as_written
+def _divided(total: float, mass: float) -> float:
+    """As it says: a loop of many rows must not multiply by 1 / mass where one of a single row divides."""
+    return total / mass
 
 
 @compiled
@@ -154,7 +160,7 @@ def multikernel_run(
             else:
                 score = value(support, work.row)
             reported += scratch.shares[index] * vote(score, pool_plan.combine)
-        scores[t] = finite(reported / mass)
+        scores[t] = finite(_divided(reported, mass))
     return stop
 
 
@@ -204,4 +210,4 @@ def _combined_score(
         support = expert(stack, index)
         fill_expert_row(support, shared, index, points, norm, work, scratch)
         total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)
-    return finite(total / mass)
+    return finite(_divided(total, mass))
