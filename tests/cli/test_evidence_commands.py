@@ -95,7 +95,7 @@ def test_what_is_not_installed_or_not_known_is_said_before_the_work(refused, mon
     assert "must be a finite number > 0" in refused("compare", "koil:C=-1", "--on", "four_clusters")
     assert "must name each parameter once" in refused("compare", "koil:C=1,C=1", "--on", "four_clusters")
     assert "at least one data set, got ','" in refused("compare", "koil", "--on", ",")
-    assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "xgboost")
+    assert "must be one of sgd" in refused("compare", "koil", "--on", "four_clusters", "--with", "prophet")
     assert "lopsided datasets" in refused("compare", "koil", "--on", "nowhere")
     missing = competitors.Competitor("x", "X", "no_such_package", "missing")
     monkeypatch.setitem(competitors.COMPETITORS, "arf", missing)

@@ -160,6 +160,15 @@ def test_blocks_are_cut_as_if_nothing_had_happened(tmp_path, table_model):
         assert rest == whole[slices:]
 
 
+def test_a_part_of_a_slice_knows_its_place(tmp_path, table_model):
+    path = write(tmp_path, "csv", frame(400))
+    with open_feed(path, model=table_model) as feed:
+        for rows in feed.slices(100):
+            part = rows.part(10, 90).part(0, 50)
+            marks = feed.bookmarks(part)
+            assert taken(path, table_model, marks)[0] == list(range(int(numbers(part)[-1]) + 1, 400))
+
+
 def test_bad_rows_are_dealt_with_once(tmp_path, table_model):
     path, quarantine = tmp_path / "bad.csv", tmp_path / "q.ndjson"
     lines = [f"{n},1,{n % 2}" if n % 10 else "x,1,0" for n in range(400)]

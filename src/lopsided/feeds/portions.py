@@ -63,7 +63,10 @@ class Portion:
     def part(self, start: int, stop: int) -> Portion:
         """A stretch of these rows."""
         part = self._taking(slice(start, stop))
-        return part if self.place is None else replace(part, place=replace(self.place, taken=stop))
+        if self.place is None:
+            return part
+        # These rows may be a part themselves: what is left of them is counted from their end.
+        return replace(part, place=replace(self.place, taken=self.place.taken - (self.n_rows - stop)))
 
     def taking(self, places: npt.NDArray[np.int64]) -> Portion:
         """The rows at some places, in the order of these."""
