@@ -105,7 +105,9 @@ _BASELINES = (
     "tuned as KOIL's, and as many vectors as both buffers of KOIL together; NORMA has no budget, "
     "and on shuttle every second width."
 )
-_POKER = "poker is as it is in the authors' file, suits from 1 to 4 and ranks from 1 to 13: it alone is not scaled there."
+_POKER = (
+    "poker is as it is in the authors' file, suits from 1 to 4 and ranks from 1 to 13: it alone is not scaled there."
+)
 _UNSCALED = {"poker": "none"}
 
 TABLES = [
