@@ -44,8 +44,11 @@ print((time.perf_counter() - began) / n * 1e6, (time.process_time() - worked) / 
 
 
 def spin() -> None:
-    while True:
-        pass
+    """Works until the process that started it is gone, however that ended."""
+    starter = multiprocessing.parent_process()
+    while starter is not None and starter.is_alive():
+        for _ in range(100_000):
+            pass
 
 
 def measured(learner: str, n: int, *, one_thread: bool) -> tuple[float, float]:
