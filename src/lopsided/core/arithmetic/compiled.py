@@ -20,6 +20,7 @@ import numpy.typing as npt
 from numba import njit, typeof
 
 from lopsided.core.arithmetic.inner_code import serve_inner_calls
+from lopsided.core.arithmetic.lean_compiler import LeanCompiler
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -52,7 +53,7 @@ def _compiled(function: _Function, arithmetic: set[str]) -> _Function:
     # call, and counting the views that it makes of its arguments took as long as the arithmetic.
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": arithmetic, "_nrt": False}
     for_python: dict[str, Any] = options | {"no_cfunc_wrapper": True}  # that would be a way in from C
-    dispatcher: Any = njit(cache=True, **for_python)(function)
+    dispatcher: Any = njit(cache=True, pipeline_class=LeanCompiler, **for_python)(function)
     _stamp_with_all_sources(dispatcher)
     if hasattr(dispatcher, "compile"):  # not the plain function that Numba gives back when it is switched off
         serve_inner_calls(dispatcher, function, options)

@@ -16,11 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
 from numba.core.types import unliteral
+
+from lopsided.core.arithmetic.lean_compiler import LeanCompiler, LeanLibrary, LeanLowering
 
 
 class _WithoutEnvironments:
@@ -36,15 +35,12 @@ class _WithoutEnvironments:
         return getattr(self._codegen, name)
 
 
-class _InnerLibrary(JITCodeLibrary):
+class _InnerLibrary(LeanLibrary):
     """Code to be built into other code: optimised, but never handed to the machine."""
 
     @property
     def codegen(self) -> Any:
         return _WithoutEnvironments(self._codegen)
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout  # the passes over the whole module do the rest
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -56,20 +52,13 @@ class _InnerLibrary(JITCodeLibrary):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class _InnerLowering(NativeLowering):
+class _InnerLowering(LeanLowering):
     _name = "inner_lowering"
-
-    def run_pass(self, state: Any) -> bool:
-        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return bool(super().run_pass(state))
+    library = _InnerLibrary
 
 
-class _InnerCompiler(CompilerBase):
-    def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(_InnerLowering if made is NativeLowering else made, said) for made, said in passes.passes]
-        passes.finalize()
-        return [passes]
+class _InnerCompiler(LeanCompiler):
+    lowering = _InnerLowering
 
 
 def serve_inner_calls(dispatcher: Any, function: Callable[..., Any], options: dict[str, Any]) -> None:
