@@ -4,6 +4,8 @@
   that matter have blocks and independent sums of their own, and their machine code is as fast at half the size.
 - Numba looks for the implementation of every operation by the options of the compilation, which it compares one by one,
   some ten thousand times. Options that are the same are one object here, so comparing them is nothing.
+- Passes that look for what is never written here are left out: closures, whole-array expressions (they would allocate),
+  functions to be inlined before they are typed.
 """
 
 # mypy: disable-error-code="no-untyped-call"
@@ -16,7 +18,10 @@ from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
+
+_NOTHING_TO_DO = {InlineClosureLikes, InlineInlinables, InlineOverloads, NopythonRewrites}
 
 
 class LeanLibrary(JITCodeLibrary):
@@ -79,6 +84,7 @@ class LeanCompiler(CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(self.lowering if made is NativeLowering else made, said) for made, said in passes.passes]
+        needed = [(made, said) for made, said in passes.passes if made not in _NOTHING_TO_DO]
+        passes.passes = [(self.lowering if made is NativeLowering else made, said) for made, said in needed]
         passes.finalize()
         return [passes]

@@ -224,8 +224,9 @@ def rare_run(
         _keep_row(state, plan, rows, t, y, weight, given)
         if work.x.size:
             _sample_row(state, plan, y, weight, u, work.x, given)
-        _note_spread(state, rows, t)
-        _say_what_is_due(state, plan, y)
+        _note_spread(state.spread, ranker.scale[CENTRE], state.tally, rows, t)
+        in_a_hurry = plan.forgets and is_in_a_hurry(state.gate)
+        _say_what_is_due(tally, state.tally, ranker.first_signs.size, in_a_hurry, y)
         if (
             tally[DUE]
             or tally[WAITING] == ranker.block_signs.size
@@ -311,11 +312,10 @@ def _sample_row(
 
 
 @compiled
-def _note_spread(state: RareState, rows: Rows, t: int) -> None:
+def _note_spread(spread: Floats, centre: Floats, tally: Integers, rows: Rows, t: int) -> None:
     """Where the features of this row lie, for the next look at their scale."""
-    spread, centre = state.spread, state.ranker.scale[CENTRE]
     if rows.starts.size:
-        state.tally[SPARSE_ROWS] += 1
+        tally[SPARSE_ROWS] += 1
         for q in range(rows.starts[t], rows.starts[t + 1]):
             j = rows.features[q]
             # All features are taken for a 0 that is known when the sums are looked at: this is the difference.
@@ -337,34 +337,20 @@ def _note_spread(state: RareState, rows: Rows, t: int) -> None:
 
 
 @compiled
-def _say_what_is_due(state: RareState, plan: RarePlan, y: float) -> None:
-    ranker, tally = state.ranker, state.ranker.tally
+def _say_what_is_due(tally: Integers, of_all: Integers, n_first: int, in_a_hurry: bool, y: float) -> None:
+    """Solutions, trees and the scale; `tally` is the ranker's, `of_all` that of RareState, `n_first` its first rows."""
     seen = tally[SEEN]
-    patience = max(200, min(2000, state.tally[YOUTH] // 10))
-    if plan.forgets and is_in_a_hurry(state.gate):
+    patience = max(200, min(2000, of_all[YOUTH] // 10))
+    if in_a_hurry:
         patience = min(patience, max(200, 2 * seen // tally[POSITIVES]))
     if tally[SINCE] >= patience or (y > 0.0 and tally[POSITIVES] <= 20):
         tally[DUE] = 1
-    if tally[FIXED] == 0 and tally[KEPT] == ranker.first_signs.size:
+    if tally[FIXED] == 0 and tally[KEPT] == n_first:
         tally[DUE] = 1
-    if seen % BEAT == 0 and (seen % SLOW_BEAT == 0 or state.tally[YOUTH] < 20 * SLOW_BEAT):
-        state.tally[BEAT_DUE] = 1
-    if tally[FIXED] and seen >= FIRST_RENEWAL and seen >= 2 * state.tally[LOOKED]:
-        state.tally[SCALE_DUE] = 1
-
-
-@compiled
-def rare_score_rows(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, scores: Floats) -> None:
-    """The score of every example."""
-    for t in range(scores.size):
-        scores[t] = answer_row(state, plan, rows, t, work, work.ranker.z).score
-
-
-@compiled
-def part_scores(state: RareState, plan: RarePlan, rows: Rows, work: RareScratch, parts: Floats) -> None:
-    """Of every example a row: the rankers, the trees squeezed, the linear part by eight, blend and answer."""
-    for t in range(parts.shape[0]):
-        _write_parts(answer_row(state, plan, rows, t, work, work.ranker.z), parts[t])
+    if seen % BEAT == 0 and (seen % SLOW_BEAT == 0 or of_all[YOUTH] < 20 * SLOW_BEAT):
+        of_all[BEAT_DUE] = 1
+    if tally[FIXED] and seen >= FIRST_RENEWAL and seen >= 2 * of_all[LOOKED]:
+        of_all[SCALE_DUE] = 1
 
 
 @compiled

@@ -26,7 +26,7 @@ class CompiledLearner(OnlineClassifier):
     """
 
     _run: ClassVar[Callable[..., int]]
-    _score_rows: ClassVar[Callable[..., None]]
+    _score_rows: ClassVar[Callable[..., Any]]
 
     def _run_arguments(
         self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool

@@ -35,9 +35,7 @@ from lopsided.core.rare.step import (
     RarePlan,
     RareScratch,
     RareState,
-    part_scores,
     rare_run,
-    rare_score_rows,
 )
 from lopsided.core.sampling.priority import empty_sample
 from lopsided.core.trees.forest import empty_forest
@@ -228,7 +226,7 @@ class RareEventClassifier(AddsRareEvents):
     # ---------------------------------------------------------------- learning
 
     _run = staticmethod(rare_run)
-    _score_rows = staticmethod(rare_score_rows)
+    _score_rows = staticmethod(rare_run)  # with labels that are NaN: a loop of its own would be compiled for as long
 
     @property
     def _draws_a_row(self) -> int:
@@ -240,7 +238,12 @@ class RareEventClassifier(AddsRareEvents):
         return self._state, self._plan, rows, signs, costs, draws, self._work, scores, self._parts_out
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
-        return self._state, self._plan, rows, self._work, scores
+        return self._score_and_parts(rows, scores, np.zeros((0, len(_PARTS))))
+
+    def _score_and_parts(self, rows: Rows, scores: Floats, parts: Floats) -> tuple[Any, ...]:
+        """Arguments of `rare_run` with which rows are scored only, and what the parts say if there is room for it."""
+        unknown, draws, n = np.full(scores.size, np.nan), self._uniforms.draws, scores.size
+        return self._state, self._plan, rows, unknown, unknown, draws, self._work, scores, parts, 0, n
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         while start < stop:
@@ -312,7 +315,7 @@ class RareEventClassifier(AddsRareEvents):
             self._check_started()
             rows = self._rows_of(X)
             parts = np.empty((validation.n_rows_of(rows), len(_PARTS)))
-            part_scores(self._state, self._plan, rows, self._work, parts)
+            rare_run(*self._score_and_parts(rows, np.empty(len(parts)), parts))
         return dict(zip(_PARTS, parts.T.copy(), strict=True))
 
     def progressive_parts(self, X: Any, y: Any, classes: Any = None) -> dict[str, Floats]:
