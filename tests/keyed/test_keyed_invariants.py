@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 import lopsided as lp
 from keyed.streams import stream
-from lopsided.core.keyed.table import CLOCK, CODE, FULL, codes_by_age, empty_table, find, larger_table, settle
+from lopsided.core.keyed.table import (
+    CLOCK,
+    CODE,
+    FULL,
+    UNSORTED,
+    codes_by_age,
+    empty_table,
+    find,
+    larger_table,
+    settle,
+    sorted_table,
+)
 from lopsided.estimators.compose.cold_keys import ColdKeys
 from lopsided.estimators.state.arrays import ModelFileError
 
@@ -23,7 +34,7 @@ def arrays(rows):
 
 
 def keyed(**options):
-    return lp.KeyedLearner(lp.OCS(loss="logistic"), **options)
+    return lp.KeyedLearner(lp.OCS(loss="logistic", random_state=0), **options)
 
 
 @given(ROWS, st.integers(1, 4), st.integers(1, 7), st.sampled_from([None, "global"]))
@@ -53,6 +64,23 @@ def check_disk(X, y, max_keys, portion, prior):
     np.testing.assert_array_equal(again.raw_scores(X), one.raw_scores(X))
 
 
+@pytest.mark.parametrize("prior", [None, "global"])
+@pytest.mark.parametrize("options", [{}, {"max_keys": 4}, {"max_keys": 4, "spill": "temporary"}], ids=str)
+def test_rows_one_by_one_are_a_batch(options, prior):
+    X, keys, y, _ = stream(300)
+    X = np.column_stack([keys, X[:, [0, 2]]])
+    one, other = (keyed(prior=prior, **options).partial_fit(X[:2], y[:2], classes=[0, 1]) for _ in range(2))
+    for start in range(2, 300, 50):
+        part = slice(start, start + 50)
+        expected = one.progressive_scores(X[part], y[part])
+        for x, label, score in zip(X[part], y[part], expected, strict=True):
+            assert other.raw_score_one(x) == score
+            other.learn_one(x, label)
+        np.testing.assert_array_equal(other.raw_scores(X), one.raw_scores(X))
+        assert other.to_bytes() == one.to_bytes()
+        other = other.snapshot() if start % 100 else lp.from_bytes(other.to_bytes())
+
+
 @given(ROWS, st.randoms(use_true_random=False))
 def test_the_order_in_which_keys_come_does_not_matter_to_each(rows, random):
     X, y = arrays(rows)
@@ -76,10 +104,11 @@ def test_the_table_is_an_ordered_dictionary(most):
         slots, born, left = (np.zeros(n, dtype=np.int64) for _ in range(3))
         while stop < n:
             start, begun, n_born, why = stop, table.marks.item(CLOCK), 0, FULL
-            while why == FULL:
+            while why in (FULL, UNSORTED):
                 may_grow = len(table.entries) < most
                 stop, n_born, why = settle(table, codes, stop, begun, may_grow, slots, born, left, n_born)
                 table = larger_table(table, min(2 * len(table.entries), most)) if why == FULL else table
+                table = sorted_table(table) if why == UNSORTED else table
             gone = []
             for code in portion[start:stop]:
                 if code not in known and len(known) == most:

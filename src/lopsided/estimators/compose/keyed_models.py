@@ -6,25 +6,27 @@ Both kinds freeze a model into bytes and make it again from them, bit for bit: f
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import safetensors.numpy
 from sklearn.base import clone
 
-from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.arithmetic.compiled import Floats, Integers, bound
 from lopsided.core.geometry.points import Rows
 from lopsided.core.keyed.linear import (
     COUNTS,
     Common,
     Records,
+    keyed_linear_one,
     keyed_linear_run,
+    keyed_linear_score_one,
     keyed_linear_score_rows,
     records_of,
 )
-from lopsided.core.keyed.table import NOT_THERE
-from lopsided.core.linear.weight_vector import STEPS, LinearModel
+from lopsided.core.keyed.table import NOT_THERE, KeyTable
+from lopsided.core.linear.weight_vector import STEPS
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.merging import drawn, in_fixed_order
 from lopsided.estimators.linear.weight_vector import PointwiseLinearLearner
@@ -33,6 +35,16 @@ from lopsided.estimators.state.arrays import ModelFileError, in_range
 
 _META = "model"
 _NO_PRIOR = -1.0
+
+
+class OneRow(NamedTuple):
+    """Where a single row goes in and out of compiled code: its code and features, label, weight and score."""
+
+    codes: Integers
+    rows: Rows
+    signs: Floats
+    weights: Floats
+    scores: Floats
 
 
 class KeyedModels(Protocol):
@@ -61,6 +73,13 @@ class KeyedModels(Protocol):
     def score(self, slots: Integers, fetched: Sequence[bytes], rows: Rows) -> Floats:
         """Scores; -1 is a new key, and -2, -3, ... are those that were fetched from the disk."""
 
+    def bound_to_one(self, table: KeyTable, one: OneRow) -> tuple[Callable[[], Any], Callable[[], Any]] | None:
+        """Calls that learn and score one row whose key is in memory; None where there are none.
+
+        The first returns how many steps diverged, the second whether the key is there (if not, the score is that of a
+        new key); both do nothing more for a key that is not. They hold until `make_room`.
+        """
+
     @property
     def nbytes(self) -> int:
         """What they hold."""
@@ -84,10 +103,9 @@ class StackedVectors:
     def _records(self) -> Records:
         return records_of(self._numbers)  # made anew: copies of a model keep one memory for both
 
-    def _common_part(self, n_rows: int) -> Common:
-        model = self._common._model
-        counts = LinearModel(model.weights, np.zeros_like(model.tally))
-        return Common(model, counts, np.empty(n_rows), np.zeros(n_rows), self._prior_rows)
+    @property
+    def _common_part(self) -> Common:
+        return Common(self._common._model, self._prior_rows)
 
     def make_room(self, n_slots: int) -> None:
         """Room for so many."""
@@ -141,7 +159,7 @@ class StackedVectors:
         self, slots: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats, start: int, stop: int
     ) -> int:
         """One compiled call for rows of mixed keys."""
-        plan, common = self._common._plan, self._common_part(signs.size)
+        plan, common = self._common._plan, self._common_part
         return keyed_linear_run(self._records, common, plan, slots, rows, signs, weights, scores, start, stop)
 
     def score(self, slots: Integers, fetched: Sequence[bytes], rows: Rows) -> Floats:
@@ -150,8 +168,30 @@ class StackedVectors:
         if fetched:
             cold.numbers[:-1] = self._read(fetched)[::-1]
         scores = np.empty(slots.size)
-        keyed_linear_score_rows(self._records, cold, self._common_part(0), self._common._plan, slots, rows, scores)
+        keyed_linear_score_rows(self._records, cold, self._common_part, self._common._plan, slots, rows, scores)
         return scores
+
+    def bound_to_one(self, table: KeyTable, one: OneRow) -> tuple[Callable[[], Any], Callable[[], Any]]:
+        """The same loops over one row."""
+        records, common, plan, slots = self._records, self._common_part, self._common._plan, np.zeros(1, dtype=np.int64)
+        blank = records_of(np.zeros((1, self._numbers.shape[1])))
+        learn = bound(
+            keyed_linear_one,
+            table,
+            records,
+            common,
+            plan,
+            one.codes,
+            slots,
+            one.rows,
+            one.signs,
+            one.weights,
+            one.scores,
+        )
+        score = bound(
+            keyed_linear_score_one, table, records, blank, common, plan, one.codes, slots, one.rows, one.scores
+        )
+        return learn, score
 
     @property
     def nbytes(self) -> int:
@@ -280,6 +320,9 @@ class SeparateLearners:
             own = member._score(some)
             scores[places] = own if self._prior_rows is None else self._mixed(n, own, self._common._score(some))
         return scores
+
+    def bound_to_one(self, table: KeyTable, one: OneRow) -> None:
+        """None: each key has calls of its own."""
 
     @property
     def nbytes(self) -> int:
