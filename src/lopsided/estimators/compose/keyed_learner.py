@@ -19,10 +19,11 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
 from lopsided.estimators.base.online import OnlineClassifier
 from lopsided.estimators.compose.key_room import DIVERGED, DROPPED, KeyRoom
-from lopsided.estimators.compose.keyed_models import OneRow, models_for
+from lopsided.estimators.compose.keyed_models import OneRow
 from lopsided.estimators.compose.keyed_rows import bound_part, encoded_rows, one_code, parted, place_of_key
 from lopsided.estimators.compose.learner_inside import SpeaksForItsLearner
 from lopsided.estimators.compose.merging_keys import MergesKeys
+from lopsided.estimators.compose.models_for import models_for
 from lopsided.estimators.compose.scaler import OnlineScaler
 from lopsided.estimators.linear.classifiers import OCS
 
