@@ -74,9 +74,10 @@ capymoa:
 	test -x .capymoa/bin/pytest || { $(PYTHON) -m venv .capymoa && .capymoa/bin/python -m pip install --quiet --editable ".[capymoa]" pytest hypothesis; }
 	OPENBLAS_NUM_THREADS=1 .capymoa/bin/python -m pytest -m capymoa tests/adapters/test_capymoa.py
 
-# Shards and keys as Ray actors, and replicas of Ray Serve, that are killed, from an environment of its own.
+# Shards and keys as Ray actors, and replicas of Ray Serve, that are killed, from an environment of its own. The data sets
+# are for benchmarks/scaling.py.
 ray:
-	test -x .ray/bin/pytest || { $(PYTHON) -m venv .ray && .ray/bin/python -m pip install --quiet --editable ".[ray,serve]" pytest hypothesis; }
+	test -x .ray/bin/pytest || { $(PYTHON) -m venv .ray && .ray/bin/python -m pip install --quiet --editable ".[ray,serve]" pytest hypothesis && .ray/bin/python -m pip install --quiet --no-deps $(KEEL); }
 	OPENBLAS_NUM_THREADS=1 .ray/bin/python -m pytest -m ray tests/distributed
 
 # The site, into site/: strictly (a warning ends it) and without the network once the packages are there.

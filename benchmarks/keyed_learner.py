@@ -25,7 +25,11 @@ from pages import write_measured
 PAGE = Path(__file__).parents[1] / "docs" / "keyed-learner.md"
 D = 20
 LINEAR = lp.OCS(variant=2, loss="logistic", learning_rate=0.003, fit_intercept=True)
-
+STACKED = [
+    lp.OPAUC(learning_rate=0.001),
+    lp.OMCSL(random_state=0),
+    lp.FOGD(n_components=100, gamma="auto", random_state=0),
+]
 
 TOLD: list[str] = []
 
@@ -75,6 +79,34 @@ def learning(counts: list[int], n: int) -> None:
         say(
             f"| {n_keys:,} | {us['plain']:.3f} | {us[None]:.3f} | {us[None] / us['plain']:.2f} | {us['global']:.3f} | "
             f"{us['global'] / us['plain']:.2f} | {asked[0]:.3f} / {asked[1]:.3f} |",
+        )
+
+
+def several_arrays(n_keys: int, n: int) -> None:
+    """The stacked learners that are more than one vector of weights."""
+    say(f"\n{n:,} rows of {D} features and one of {n_keys:,} keys:\n")
+    head = ("", "bytes a key", "birth and first row, us", "without keys, us a row", "keyed, no prior", "ratio")
+    say("| " + " | ".join((*head, "keyed, prior", "ratio")) + " |")
+    say("|---|---|---|---|---|---|---|---|")
+    X, y = rows(n, n_keys)
+    X[:n_keys, 0] = np.arange(n_keys)
+    features = np.ascontiguousarray(X[:, 1:])  # large numbers as a feature would make OPAUC diverge
+    for learner in STACKED:
+        plain = clone(learner).partial_fit(features[:100], y[:100], classes=[0, 1])
+        models = {prior: lp.KeyedLearner(learner, max_keys=n_keys, prior=prior) for prior in (None, "global")}
+        for model in models.values():
+            model.partial_fit(X[:1], y[:1], classes=[0, 1])
+            birth = seconds(partial(model.partial_fit, X[1:n_keys], y[1:n_keys])) / n_keys * 1e6
+        held = models[None]._room.models.nbytes / models[None].n_keys_
+        spent: dict[Any, float] = {}
+        for _ in range(3):  # side by side
+            for name, model in (("plain", plain), *models.items()):
+                given = features if name == "plain" else X
+                spent[name] = min(spent.get(name, np.inf), seconds(partial(model.partial_fit, given, y)))
+        us = {name: each / n * 1e6 for name, each in spent.items()}
+        say(
+            f"| {' '.join(str(learner).split())} | {held:,.0f} | {birth:.1f} | {us['plain']:.2f} | {us[None]:.2f} | "
+            f"{us[None] / us['plain']:.2f} | {us['global']:.2f} | {us['global'] / us['plain']:.2f} |"
         )
 
 
@@ -139,6 +171,7 @@ if __name__ == "__main__":
     options.add_argument("--write", action="store_true", help=f"write what is measured into {PAGE.name}")
     chosen = options.parse_args()
     learning([1_000, 100_000, chosen.keys], chosen.rows)
+    several_arrays(chosen.keys // 100, chosen.rows // 10)
     births(chosen.keys)
     spilling(chosen.keys, chosen.keys // 10, chosen.keys + chosen.keys // 5)
     objects()

@@ -258,7 +258,7 @@ def accuracy_table(name: str = "page-blocks0", runs: int = 5) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=200_000, help="rows of the measured streams")
+    parser.add_argument("--rows", type=int, default=200_000, help="rows of the measured streams, at least 120,000")
     parser.add_argument("--parts", default="costs,accuracy", help="what is measured, separated by commas")
     parser.add_argument("--markdown", type=Path, help="write the tables into this page")
     given = parser.parse_args()

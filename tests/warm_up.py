@@ -52,7 +52,7 @@ def compile_reading() -> None:
 
 
 def compile_tables() -> None:
-    """Tables in front of learners, and tuning."""
+    """Tables in front of learners, stacked models of keys, and tuning."""
     import lopsided as lp
     from lopsided.evaluate import tune
 
@@ -61,6 +61,8 @@ def compile_tables() -> None:
     rows = {"number": X[:, 0].tolist(), "word": list("ab" * 10), "text": ["a b c d e", "f g h i j"] * 10}
     table = lp.TablePipeline(lp.encoding.infer_schema(rows)).partial_fit(rows, y)
     table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
+    for learner in (lp.OPAUC(), lp.OMCSL(random_state=0), lp.FOGD(random_state=0)):
+        lp.KeyedLearner(learner, key=0).partial_fit(X.round(), y).raw_scores(X.round())
     tune(lp.KOIL, [{}], np.tile(X, 6), y, np.tile([[0], [0], [1], [1]], (5, 1)))  # wide enough to look distances up
 
 

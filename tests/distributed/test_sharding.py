@@ -20,6 +20,7 @@ FIRST, EVERY = 100, 300
 MAKERS = {
     "sums": lambda: lp.FourierRanker(n_components=20, random_state=1),
     "averages": lambda: lp.OCS(random_state=1),
+    "small steps": lambda: lp.StreamPipeline(lp.OnlineScaler(), lp.FOGD(n_components=20, random_state=1)),
     "vectors": lambda: lp.KOIL(gamma=2.0, budget=20, random_state=1),
     "scaled": lambda: lp.StreamPipeline(lp.OnlineScaler(), lp.KOIL(gamma=2.0, budget=20, random_state=1)),
 }
@@ -29,8 +30,9 @@ HOW = {"shards": 3, "merge_every": EVERY, "first_rows": FIRST}
 def expected(make, keys=None, shards=3):
     """The rule of the documentation, row by row: what the merged model is, and what each row was answered."""
     first, scores = make(), []
+    weight = [float(shards)] if "FOGD" in str(first) else [1.0]
     for r in range(FIRST):
-        scores.append(first.progressive_scores(X[r : r + 1], Y[r : r + 1], classes=[0, 1])[0])
+        scores.append(first.progressive_scores(X[r : r + 1], Y[r : r + 1], classes=[0, 1], sample_weight=weight)[0])
     models = [first, *(lp.empty_like(first) for _ in range(shards - 1))]
     shared = first.snapshot()
     for r in range(FIRST, len(Y)):
@@ -38,7 +40,7 @@ def expected(make, keys=None, shards=3):
             shared = lp.merge(models)
         code = r if keys is None else int.from_bytes(blake2b(str(keys[r]).encode(), digest_size=8).digest(), "little")
         scores.append(shared.raw_scores(X[r : r + 1])[0])
-        models[code % shards].partial_fit(X[r : r + 1], Y[r : r + 1])
+        models[code % shards].partial_fit(X[r : r + 1], Y[r : r + 1], sample_weight=weight)
     return lp.merge(models).to_bytes(), np.array(scores)
 
 

@@ -34,6 +34,17 @@ def test_shuffle_permutes_before_any_other_draw(stream):
     assert_same(shuffled, by_hand)
 
 
+def test_progressive_scores_learn_by_weights_and_only_score_rows_of_weight_0(stream):
+    rng = np.random.default_rng(0)
+    weights = rng.choice([0.0, 0.5, 2.0], len(stream.y))
+    one, other = (KOIL(gamma=20.0, budget=10, random_state=1).partial_fit(stream.X[:2], [0, 1]) for _ in range(2))
+    found = one.progressive_scores(stream.X, stream.y, sample_weight=weights)
+    for x, label, weight, score in zip(stream.X, stream.y, weights, found, strict=True):
+        assert other.raw_score_one(x) == pytest.approx(score, rel=1e-12, abs=1e-12)
+        other.learn_one(x, label, weight=weight)
+    assert_same(one, other)
+
+
 def test_sparse_rows_may_be_unsorted_and_have_duplicates():
     rows = sp.csr_matrix((np.ones(5), np.array([2, 0, 2, 1, 1]), np.array([0, 2, 5])), shape=(2, 3))
     sparse = KOIL(random_state=0).partial_fit(rows, [0, 1])

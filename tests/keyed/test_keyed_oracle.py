@@ -21,6 +21,13 @@ LINEAR = [
     lp.OFO(fit_intercept=True),
     lp.OFO(loss="hinge", learning_rate=1.0),
 ]
+STACKED = [
+    lp.OPAUC(),
+    lp.OMCSL(n_costs=5, random_state=4),
+    lp.OMCSL(measure="auroc", refresh=3, average=True, decay=False, regularization=0.01, fit_intercept=True,
+             n_bins=8, key="sigmoid", random_state=4),
+    lp.FOGD(n_components=10, gamma="auto", random_state=4),
+]  # fmt: skip
 OTHERS = [
     lp.KOIL(budget=5, random_state=4),
     lp.OPAUC(rank=3, random_state=4),
@@ -42,7 +49,7 @@ def separate_scores(oracle, X, keys, y):
     ])  # fmt: skip
 
 
-@pytest.mark.parametrize("learner", LINEAR + OTHERS, ids=name_of)
+@pytest.mark.parametrize("learner", LINEAR + STACKED + OTHERS, ids=name_of)
 @pytest.mark.parametrize("max_keys", [100, 3])
 def test_a_key_without_prior_is_a_learner_of_its_own(learner, max_keys):
     X, keys, y, _ = stream(160)
@@ -97,7 +104,7 @@ def test_the_learner_of_all_rows_is_the_one_without_keys(learner):
     np.testing.assert_array_equal(model.raw_scores(unknown), plain.raw_scores(without_key(X)))
 
 
-@pytest.mark.parametrize("learner", OTHERS[:2], ids=name_of)
+@pytest.mark.parametrize("learner", STACKED + OTHERS[:2], ids=name_of)
 def test_other_learners_mix_answers(learner):
     X, keys, y, _ = stream(160)
     oracle, common, m = Separate(lambda: clone(learner)), clone(learner), 5.0

@@ -5,12 +5,16 @@ import pytest
 
 import lopsided as lp
 from keyed.streams import stream
+from lopsided.estimators.base.merging import MergeError
 
 X, KEYS, Y, _ = stream(240)
 ROWS = np.column_stack([KEYS, X])
 PARTS = [slice(0, 90), slice(90, 140), slice(140, 240)]
 LEARNERS = {
     "stacked": lambda: lp.OCS(loss="logistic", learning_rate=0.1, fit_intercept=True),
+    "moments": lambda: lp.OPAUC(learning_rate=0.1),
+    "columns": lambda: lp.OMCSL(n_costs=3, random_state=0),
+    "waves": lambda: lp.FOGD(n_components=8, random_state=0),
     "separate": lambda: lp.KOIL(gamma=1.0, budget=4, random_state=0),
 }
 
@@ -61,6 +65,14 @@ def test_keys_on_disk_are_merged_like_those_in_memory(kind, prior):
     np.testing.assert_array_equal(merged.raw_scores(ROWS), whole.raw_scores(ROWS))
     loaded = lp.merge([lp.from_bytes(model.to_bytes()) for model in spilled])
     assert loaded.to_bytes() == merged.to_bytes()
+
+
+def test_keys_with_other_directions_are_refused():
+    one, other = (
+        lp.KeyedLearner(lp.FOGD(n_components=8, random_state=seed), prior=None).partial_fit(ROWS, Y) for seed in (0, 1)
+    )
+    with pytest.raises(MergeError, match="must have the same random directions"):
+        lp.merge([one, other])
 
 
 def test_who_was_seen_last_by_any_model_stays():

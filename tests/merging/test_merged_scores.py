@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.linalg import expm
+from sklearn.base import clone
 
 import lopsided as lp
 from lopsided.datasets import four_clusters, overlapping
@@ -38,7 +39,6 @@ AVERAGES = [
     lp.NOGD(budget=700, gamma=20.0),
     lp.KOIL(policy="unbounded", gamma=20.0),
     lp.KernelPerceptron(gamma=20.0),
-    lp.KernelOGD(gamma=20.0),
     lp.KernelPA(gamma=20.0),
     lp.NORMA(gamma=20.0),
     lp.SPA(gamma=20.0, random_state=0),
@@ -52,6 +52,55 @@ def test_where_nobody_leaves_the_score_is_the_average_by_rows(learner):
     models = models_of(learner)
     merged = lp.merge(models)
     assert merged.raw_scores(X[600:]) == pytest.approx(averaged(models, X[600:]), rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_vectors_of_others_make_their_step_where_their_margin_is_too_small(weight):
+    """KernelOGD in plain arithmetic: the first model, then the vectors of the others from old to new."""
+
+    def kernel(one, other):
+        return np.exp(-20.0 * np.sum((one - other) ** 2))
+
+    def learned(vectors, rows, labels):
+        for x, label in zip(rows, labels, strict=True):
+            y = 2.0 * label - 1.0
+            if y * sum(w * kernel(z, x) for z, w in vectors) < 1.0:
+                vectors.append((x, 0.1 * weight * y))
+        return vectors
+
+    rows, labels, sizes = X[:150], Y[:150], (70, 50, 30)
+    models, naive, start = [], [], 0
+    for size in sizes:
+        part, start = slice(start, start + size), start + size
+        model = lp.empty_like(models[0]) if models else lp.KernelOGD(gamma=20.0)
+        models.append(model.partial_fit(rows[part], labels[part], classes=[0, 1], sample_weight=[weight] * size))
+        naive.append(learned([], rows[part], labels[part]))
+    merged, (first, *others) = lp.merge(models), naive
+    shown = sorted(
+        ((len(vectors) - t) / len(vectors) - 0.5 / len(vectors), -place, *vector)
+        for place, vectors in enumerate(others)
+        for t, vector in enumerate(vectors)
+    )[::-1]
+    learned(first, [x for *_, x, _ in shown], [int(w > 0) for *_, w in shown])
+    assert merged.n_support_ == len(first) < sum(model.n_support_ for model in models)
+    expected = [sum(w * kernel(z, x) for z, w in first) for x in X[600:700]]
+    assert merged.raw_scores(X[600:700]) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+    assert lp.merge([models[1], models[1].snapshot()]).raw_scores(X) == pytest.approx(
+        models[1].raw_scores(X), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("learner", [lp.FOGD(random_state=0), lp.OMCSL(random_state=0), lp.NOGD(budget=30, rank=20)])
+def test_the_weight_of_a_part_is_that_of_larger_steps(learner):
+    n = len(SIZES)
+    larger = models_of(clone(learner).set_params(learning_rate=n * learner.learning_rate))
+    parts, start = [], 0
+    for size in SIZES:
+        rows, start = slice(start, start + size), start + size
+        model = lp.empty_like(parts[0]) if parts else clone(learner)
+        weights = np.full(size, model.part_weight(n))
+        parts.append(model.partial_fit(X[rows], Y[rows], classes=[0, 1], sample_weight=weights))
+    assert lp.merge(parts).raw_scores(X) == pytest.approx(lp.merge(larger).raw_scores(X), rel=1e-9)
 
 
 def test_csr_rows_and_vectors_kept_by_their_non_zeros():

@@ -30,6 +30,9 @@ class ShardedLearner(Sharded):
     for bit, however the rows come in batches. The first rows are learned by one model in this process; the others are
     born from it by `lopsided.empty_like`, because models with random directions or scales must share these.
 
+    A learner that takes many small steps, such as `FOGD`, takes steps as many times larger as there are shards: every
+    row has the weight `model.part_weight(shards)`. Else the average of all would have gone a fraction of its way.
+
     A worker that dies is replaced by one that begins with the last snapshot, and is given the rows since then again.
     They are kept in memory until the next merge: `merge_every` rows. An error in the rows themselves is raised, by the
     next merge at the latest, and takes all shards back to the last merge: `n_rows` says how many rows are learned.
@@ -82,6 +85,8 @@ class ShardedLearner(Sharded):
         check_parameters(type(self).__name__, {"first_rows": first_rows, "scores": scores}, _CONSTRAINTS)
         super().__init__(model, shards, merge_every, engine, state)
         self.scores = scores
+        # A learner from elsewhere that merges need not know of larger steps.
+        self._weight = float(model.part_weight(shards)) if hasattr(model, "part_weight") else 1.0
         is_alone = state is not None and not state.shards  # one model, among the first rows
         self._first_rows = 0 if model.started_ and not is_alone else first_rows
         if state is not None and state.shards:
@@ -124,7 +129,8 @@ class ShardedLearner(Sharded):
         # Without any label so far the model has not begun, and has nothing to say.
         scores = np.zeros(signs.size)
         if labels is not None:
-            scores = self._model.progressive_scores(X, Signs.of(signs, labels))
+            weights = None if self._weight == 1.0 else np.full(signs.size, self._weight)
+            scores = self._model.progressive_scores(X, Signs.of(signs, labels), sample_weight=weights)
         self._not_dealt(scores)
         if is_due and self._model.started_:
             self._deal_out(self._born(), self.n_rows)

@@ -37,6 +37,7 @@ class Sharded:
     """What all streams in shards have in common: rows in order, fixed points at which all shards report, and scores."""
 
     _kind: ClassVar[type[ShardWorker]] = ShardWorker
+    _weight = 1.0  # of every row
 
     def __init__(self, model: Any, shards: int, merge_every: int, engine: str | Engine, state: State | None) -> None:
         owner = type(self).__name__
@@ -116,7 +117,7 @@ class Sharded:
         try:
             for shard, places in enumerate(dealt):
                 if places.size:
-                    rows = Rows(X[places], signs[places], labels)
+                    rows = Rows(X[places], signs[places], labels, self._weight)
                     self._workers.send(shard, rows, places + (self.n_rows - self._merged_at))
         except Exception:
             self._go_back()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.estimators.state.files import from_bytes
 from lopsided.labels import LabelMap, Signs
@@ -14,11 +16,15 @@ class WorkerLostError(RuntimeError):
 
 
 class Rows(NamedTuple):
-    """Some rows for one shard. Signs travel with their labels apart, because pickling an array drops them."""
+    """Some rows for one shard. Signs travel with their labels apart, because pickling an array drops them.
+
+    `weight` is the sample weight of each of them.
+    """
 
     X: Any
     signs: Floats
     labels: LabelMap
+    weight: float = 1.0
 
 
 class ShardWorker:
@@ -31,7 +37,8 @@ class ShardWorker:
     def learn(self, rows: Rows) -> Floats | None:
         """Learn these rows; returns what the shared model, which has learned none of them, says of them."""
         scores = None if self._shared is None else self._shared.raw_scores(rows.X)
-        self._model.partial_fit(rows.X, Signs.of(rows.signs, rows.labels))
+        weights = None if rows.weight == 1.0 else np.full(rows.signs.size, rows.weight)
+        self._model.partial_fit(rows.X, Signs.of(rows.signs, rows.labels), sample_weight=weights)
         return scores
 
     def score(self, X: Any) -> Floats:

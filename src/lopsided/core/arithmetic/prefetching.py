@@ -41,3 +41,4 @@ def fetch_ahead(numbers: Floats) -> None:
     """Let the processor fetch these numbers while it does something else."""
     for place in range(0, numbers.size, _LINE):
         fetch_line(numbers, place)
+    fetch_line(numbers, numbers.size - 1)  # they need not begin with a line

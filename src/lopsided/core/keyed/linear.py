@@ -16,6 +16,7 @@ from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 from lopsided.core.arithmetic.limits import LARGEST, finite
 from lopsided.core.arithmetic.prefetching import fetch_ahead
 from lopsided.core.geometry.points import Rows
+from lopsided.core.keyed.table import NOT_THERE, KeyTable, meet, slot_of
 from lopsided.core.linear.weight_vector import (
     F_OPTIMAL,
     NEGATIVES,
@@ -47,16 +48,9 @@ class Records(NamedTuple):
 
 
 class Common(NamedTuple):
-    """What is common to rows of all keys: the model of all rows, and of each row its value and threshold before it.
-
-    `counts` are the examples before the first of these rows, to be counted along. After m rows of a key its own part
-    counts half; below 0 nothing is common, and each key has a model of its own.
-    """
+    """The model of all rows. After m rows of a key its own part counts half; below 0 each key is apart from all."""
 
     model: LinearModel
-    counts: LinearModel
-    values: Floats
-    thresholds: Floats
     m: float
 
 
@@ -70,24 +64,6 @@ def _model_at(records: Records, slot: int) -> LinearModel:
     numbers, wholes = records.numbers[slot], records.wholes[slot]
     n_weights = numbers.size - COUNTS
     return LinearModel(numbers[:n_weights], wholes[n_weights:])
-
-
-@compiled
-def _common_linear_run(
-    common: Common, plan: LinearPlan, rows: Rows, labels: Floats, importances: Floats, start: int, stop: int
-) -> None:
-    """Let the model of all rows learn the examples start..stop-1, noting the value of each before it was learned."""
-    model, values = common.model, common.values
-    for k in range(model.tally.size):
-        common.counts.tally[k] = model.tally[k]
-    if plan.rule != F_OPTIMAL:
-        linear_run(model, plan, rows, labels, importances, values, start, stop)
-        return
-    for t in range(start, stop):  # whose scores are no values
-        value = product(rows, t, model.weights, plan.intercept)
-        common.thresholds[t] = threshold_of(model)
-        linear_run(model, plan, rows, labels, importances, values, t, t + 1)
-        values[t] = value
 
 
 @compiled
@@ -105,21 +81,17 @@ def keyed_linear_run(
 ) -> int:
     """Learn from the examples start..stop-1 in order, each by the model of its key; returns how many steps diverged.
 
-    What is common to them is learned first: it does not depend on keys.
+    With a prior the model of all rows learns each of them first. Its steps wait for each other; those of keys do not,
+    and run beside them.
     """
     diverged = 0
-    if common.m >= 0.0:
-        _common_linear_run(common, plan, rows, labels, importances, start, stop)
     for t in range(start, stop):
         fetch_ahead(records.numbers[slots[min(t + _AHEAD, stop - 1)]])
         y, model = labels[t], _model_at(records, slots[t])
-        value = product(rows, t, model.weights, plan.intercept)
-        if common.m < 0.0:
-            judge, threshold = model, threshold_of(model)
-        else:
-            value = common.values[t] + _share(model, common.m) * value
-            judge, threshold = common.counts, common.thresholds[t]
-            _count(judge, y)
+        value, threshold, judge = product(rows, t, model.weights, plan.intercept), threshold_of(model), model
+        if common.m >= 0.0:
+            judge, threshold = common.model, threshold_of(common.model)
+            value = _common_step(judge, plan, rows, labels, importances, scores, t) + _share(model, common.m) * value
         scores[t] = _score_of(plan, value, threshold)
         _count(model, y)
         if not abs(value) < LARGEST:
@@ -133,6 +105,39 @@ def keyed_linear_run(
             rate = falling_rate(plan.rate, plan.rate_decays, model.tally[STEPS])
             add_multiple(rows, t, importances[t] * rate * pull * y, model.weights, plan.intercept)
     return diverged
+
+
+@compiled
+def keyed_linear_one(
+    table: KeyTable,
+    records: Records,
+    common: Common,
+    plan: LinearPlan,
+    codes: Integers,
+    slots: Integers,
+    rows: Rows,
+    labels: Floats,
+    importances: Floats,
+    scores: Floats,
+) -> int:
+    """Learn from one example whose key is in memory; returns how many steps diverged, or NOT_THERE."""
+    slots[0] = meet(table, codes[0])
+    if slots[0] == NOT_THERE:
+        return NOT_THERE
+    return keyed_linear_run(records, common, plan, slots, rows, labels, importances, scores, 0, 1)
+
+
+@compiled
+def _common_step(
+    model: LinearModel, plan: LinearPlan, rows: Rows, labels: Floats, importances: Floats, scores: Floats, t: int
+) -> float:
+    """Let the model of all rows learn example t; returns w.x as it was before."""
+    if plan.rule != F_OPTIMAL:
+        linear_run(model, plan, rows, labels, importances, scores, t, t + 1)
+        return scores[t]
+    value = product(rows, t, model.weights, plan.intercept)  # whose scores are no values
+    linear_run(model, plan, rows, labels, importances, scores, t, t + 1)
+    return value
 
 
 @compiled
@@ -175,3 +180,21 @@ def keyed_linear_score_rows(
         else:
             everyone = product(rows, t, common.model.weights, plan.intercept)
             scores[t] = reported(common.model, plan, everyone + _share(model, common.m) * value)
+
+
+@compiled
+def keyed_linear_score_one(
+    table: KeyTable,
+    records: Records,
+    blank: Records,
+    common: Common,
+    plan: LinearPlan,
+    codes: Integers,
+    slots: Integers,
+    rows: Rows,
+    scores: Floats,
+) -> bool:
+    """The score of one example, by a blank record if its key is not in memory; returns whether it is."""
+    slots[0] = slot_of(table, codes[0])
+    keyed_linear_score_rows(records, blank, common, plan, slots, rows, scores)
+    return slots[0] != NOT_THERE

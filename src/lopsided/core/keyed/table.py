@@ -1,7 +1,9 @@
 """Where each key stands: a table of as many keys as there is room for; who was not seen for longest leaves.
 
 A key is a code, a whole number from 1 to 2^53. `places` finds its slot: 1 + slot, or 0 where nobody is, looked for from
-the place that the code names onwards. Slots are linked from the latest seen to the one not seen for longest.
+the place that the code names onwards. Beside the slot stand some bits of the code: keys that met in a place are told
+apart without a look at each of them. When a key was seen is a number in its slot; who is the oldest is found out by
+sorting, and only when somebody has to leave.
 """
 
 from __future__ import annotations
@@ -14,78 +16,102 @@ from lopsided.core.arithmetic.compiled import Integers, compiled_as_written
 from lopsided.core.arithmetic.prefetching import fetch_line
 
 NOT_THERE = -1
-# Entries of KeyTable.marks: slots in use, the latest and the oldest of them, and rows so far.
-USED, LATEST, OLDEST, CLOCK = range(4)
-# Why `settle` stopped: all rows have their slot; a slot more is needed; the next to leave is needed by these rows.
-ALL, FULL, IN_USE = range(3)
+# Entries of KeyTable.marks: slots in use, rows so far; and of `queue` when it was made, its length, and who is next.
+USED, CLOCK, QUEUED_AT, QUEUED, NEXT = range(5)
+# Why `settle` stopped: all rows have their slot; a slot more is needed; the next to leave is needed by these rows; who
+# is next is not known.
+ALL, FULL, IN_USE, UNSORTED = range(4)
 # Entries of a row of KeyTable.entries.
-CODE, SEEN, OLDER, NEWER = range(4)
-_TURN, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-_AHEAD = 8  # rows from one step of looking ahead to the next
+CODE, SEEN = range(2)
+_TURN, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+_SLOT_BITS, _SLOT, _TAG = 32, 2**32 - 1, 2**31 - 1
+_AHEAD = 12  # rows from one step of looking ahead to the next
 
 
 class KeyTable(NamedTuple):
-    """`entries` has a row a slot: the key's code, when it was last seen (in rows), who was seen just before and after.
+    """`entries` has a row a slot: the key's code, and when it was last seen, in rows.
 
-    A row is half a line of the processor's cache: what is needed of a key is fetched at once.
+    `queue` are slots from the oldest on, as they were at one moment. Who was seen since is younger than all others.
     """
 
     places: Integers
     entries: Integers
+    queue: Integers
     marks: Integers
 
 
 def empty_table(room: int) -> KeyTable:
     """Nobody, and room for so many keys."""
     n_places = 1 << (2 * room - 1).bit_length()
-    marks = np.array([0, NOT_THERE, NOT_THERE, 0])
-    return KeyTable(np.zeros(n_places, dtype=np.int64), np.zeros((room, 4), dtype=np.int64), marks)
+    entries, queue = np.zeros((room, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return KeyTable(np.zeros(n_places, dtype=np.int64), entries, queue, np.zeros(5, dtype=np.int64))
 
 
 def larger_table(table: KeyTable, room: int) -> KeyTable:
     """The same keys in the same slots, with room for more."""
     larger = empty_table(room)
     larger.entries[: len(table.entries)] = table.entries
-    larger.marks[:] = table.marks
+    larger.marks[[USED, CLOCK]] = table.marks[[USED, CLOCK]]
     place_again(larger)
     return larger
 
 
 def codes_by_age(table: KeyTable) -> tuple[Integers, Integers]:
     """Slots and codes, from the key that was not seen for longest to the latest."""
-    slots = np.empty(table.marks.item(USED), dtype=np.int64)
-    slots_by_age(table, slots)
+    slots = _slots_by_age(table)
     return slots, table.entries[slots, CODE]
 
 
-@compiled_as_written
-def slots_by_age(table: KeyTable, slots: Integers) -> None:
-    """The slots in use, the one not seen for longest first."""
-    slot = table.marks[OLDEST]
-    for k in range(slots.size):
-        slots[k] = slot
-        slot = table.entries[slot, NEWER]
+def _slots_by_age(table: KeyTable) -> Integers:
+    return np.argsort(table.entries[: table.marks.item(USED), SEEN])
+
+
+def sorted_table(table: KeyTable) -> KeyTable:
+    """The same table, of which it is known who leaves next: not before as many rows as there are keys once more."""
+    table.marks[[QUEUED_AT, QUEUED, NEXT]] = table.marks[CLOCK], table.marks[USED], 0
+    return table._replace(queue=_slots_by_age(table))
 
 
 @compiled_as_written
 def _first_place(table: KeyTable, code: int) -> Any:
-    return np.int64((np.uint64(code) * _TURN) >> _SHIFT) & (table.places.size - 1)
+    return np.int64((np.uint64(code) * _TURN) >> _HALF) & (table.places.size - 1)
 
 
 @compiled_as_written
 def _place_of(table: KeyTable, code: int) -> int:
     """Where `places` knows a key, or the empty place where it would be put."""
-    place, last = _first_place(table, code), table.places.size - 1
-    while table.places[place] and table.entries[table.places[place] - 1, CODE] != code:
+    place, last, tag = _first_place(table, code), table.places.size - 1, code & _TAG
+    while table.places[place]:
+        held = table.places[place]
+        if held >> _SLOT_BITS == tag and table.entries[(held & _SLOT) - 1, CODE] == code:
+            return place
         place = (place + 1) & last
     return place
+
+
+@compiled_as_written
+def _slot_at(table: KeyTable, place: int) -> int:
+    """The slot that stands in a place, or NOT_THERE."""
+    return (table.places[place] & _SLOT) - 1
+
+
+@compiled_as_written
+def slot_of(table: KeyTable, code: int) -> int:
+    """The slot of a key, or NOT_THERE."""
+    return _slot_at(table, _place_of(table, code))
+
+
+@compiled_as_written
+def _put(table: KeyTable, slot: int) -> None:
+    code = table.entries[slot, CODE]
+    table.places[_place_of(table, code)] = ((code & _TAG) << _SLOT_BITS) | (slot + 1)
 
 
 @compiled_as_written
 def place_again(table: KeyTable) -> None:
     """Fill the empty places with all slots in use."""
     for slot in range(table.marks[USED]):
-        table.places[_place_of(table, table.entries[slot, CODE])] = slot + 1
+        _put(table, slot)
 
 
 @compiled_as_written
@@ -94,7 +120,7 @@ def _take_out(table: KeyTable, code: int) -> None:
     hole, last = _place_of(table, code), table.places.size - 1
     place = (hole + 1) & last
     while table.places[place]:
-        wanted = _first_place(table, table.entries[table.places[place] - 1, CODE])
+        wanted = _first_place(table, table.entries[_slot_at(table, place), CODE])
         if ((place - wanted) & last) >= ((place - hole) & last):
             table.places[hole] = table.places[place]
             hole = place
@@ -103,49 +129,50 @@ def _take_out(table: KeyTable, code: int) -> None:
 
 
 @compiled_as_written
-def _unlink(table: KeyTable, slot: int) -> None:
-    older, newer = table.entries[slot, OLDER], table.entries[slot, NEWER]
-    if older != NOT_THERE:
-        table.entries[older, NEWER] = newer
-    else:
-        table.marks[OLDEST] = newer
-    if newer != NOT_THERE:
-        table.entries[newer, OLDER] = older
-    else:
-        table.marks[LATEST] = older
-
-
-@compiled_as_written
-def _link_as_latest(table: KeyTable, slot: int) -> None:
-    latest = table.marks[LATEST]
-    table.entries[slot, OLDER], table.entries[slot, NEWER] = latest, NOT_THERE
-    if latest != NOT_THERE:
-        table.entries[latest, NEWER] = slot
-    else:
-        table.marks[OLDEST] = slot
-    table.marks[LATEST] = slot
+def _oldest(table: KeyTable) -> int:
+    """The slot of the key that was not seen for longest, or NOT_THERE: `queue` is used up."""
+    while table.marks[NEXT] < table.marks[QUEUED]:
+        slot = table.queue[table.marks[NEXT]]
+        if table.entries[slot, SEEN] <= table.marks[QUEUED_AT]:
+            return slot
+        table.marks[NEXT] += 1
+    return NOT_THERE
 
 
 @compiled_as_written
 def find(table: KeyTable, codes: Integers, slots: Integers) -> None:
     """The slot of each key, or NOT_THERE. Changes nothing."""
     for t in range(codes.size):
-        slots[t] = table.places[_place_of(table, codes[t])] - 1
+        _look_ahead(table, codes, t)
+        slots[t] = slot_of(table, codes[t])
 
 
 @compiled_as_written
 def _look_ahead(table: KeyTable, codes: Integers, t: int) -> None:
-    """Fetch what rows to come will need, from far to near: their places, their entries, and the neighbours of these."""
-    if t + 3 * _AHEAD >= codes.size:
+    """Fetch what rows to come will need: of those far ahead their places, of nearer ones their entries."""
+    if t + 2 * _AHEAD >= codes.size:
         return
-    fetch_line(table.places, _first_place(table, codes[t + 3 * _AHEAD]))
-    slot = table.places[_first_place(table, codes[t + 2 * _AHEAD])] - 1
-    if slot >= 0:
-        fetch_line(table.entries[slot], 0)
-    slot = table.places[_first_place(table, codes[t + _AHEAD])] - 1
-    if slot >= 0:
-        fetch_line(table.entries[max(table.entries[slot, OLDER], 0)], 0)
-        fetch_line(table.entries[max(table.entries[slot, NEWER], 0)], 0)
+    fetch_line(table.places, _first_place(table, codes[t + 2 * _AHEAD]))
+    code = codes[t + _AHEAD]
+    place, tag = _first_place(table, code), code & _TAG
+    while table.places[place] and table.places[place] >> _SLOT_BITS != tag:
+        place = (place + 1) & (table.places.size - 1)
+    fetch_line(table.entries[max(_slot_at(table, place), 0)], 0)
+
+
+@compiled_as_written
+def meet(table: KeyTable, code: int) -> int:
+    """The slot of a key that is seen now, or NOT_THERE."""
+    slot = slot_of(table, code)
+    if slot != NOT_THERE:
+        _see(table, slot)
+    return slot
+
+
+@compiled_as_written
+def _see(table: KeyTable, slot: int) -> None:
+    table.marks[CLOCK] += 1
+    table.entries[slot, SEEN] = table.marks[CLOCK]
 
 
 @compiled_as_written
@@ -169,7 +196,7 @@ def settle(
     for t in range(start, codes.size):
         _look_ahead(table, codes, t)
         code = codes[t]
-        slot = table.places[_place_of(table, code)] - 1
+        slot = slot_of(table, code)
         if slot == NOT_THERE:
             slot, before = table.marks[USED], 0
             if slot < table.entries.shape[0]:
@@ -177,21 +204,17 @@ def settle(
             elif may_grow:
                 return t, n_born, FULL
             else:
-                slot = table.marks[OLDEST]
+                slot = _oldest(table)
+                if slot == NOT_THERE:
+                    return t, n_born, UNSORTED
                 if table.entries[slot, SEEN] > begun:
                     return t, n_born, IN_USE
                 before = table.entries[slot, CODE]
                 _take_out(table, before)
-                _unlink(table, slot)
             table.entries[slot, CODE] = code
-            table.places[_place_of(table, code)] = slot + 1
-            _link_as_latest(table, slot)
+            _put(table, slot)
             born[n_born], left[n_born] = slot, before
             n_born += 1
-        elif slot != table.marks[LATEST]:
-            _unlink(table, slot)
-            _link_as_latest(table, slot)
-        table.marks[CLOCK] += 1
-        table.entries[slot, SEEN] = table.marks[CLOCK]
+        _see(table, slot)
         slots[t] = slot
     return codes.size, n_born, ALL

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -33,6 +33,8 @@ class Merges:
     """A learner that can be merged with others of its kind. See `lopsided.merge`."""
 
     # ---------------------------------------------------------------- what a learner provides
+
+    _takes_small_steps: ClassVar[bool] = False  # of a fixed size, and many of them, before it gets anywhere
 
     def _merge(self, models: list[Any], shares: Floats) -> None:
         """Become the merge of these models, of which this one is a copy of the first; all have seen rows.
@@ -60,6 +62,19 @@ class Merges:
         self._begun_with |= {"budget": budget}
 
     # ---------------------------------------------------------------- the contract
+
+    def part_weight(self, n_parts: int) -> float:
+        """The `sample_weight` of every row of one of so many parts of a stream, if their models are merged later.
+
+        A learner that takes small steps of a fixed size has gone a fraction of its way after a fraction of the rows,
+        and the average of such models has gone no further. It needs steps as many times larger as there are parts, and
+        the average smooths them. For all others it is 1.
+
+        >>> from lopsided import FOGD, KOIL
+        >>> FOGD().part_weight(16), KOIL().part_weight(16)
+        (16.0, 1.0)
+        """
+        return float(n_parts) if self._takes_small_steps else 1.0
 
     def empty_like(self: Any) -> Any:
         """An empty model for another part of the stream, to be merged with this one later: see `lopsided.empty_like`.

@@ -61,25 +61,34 @@ class OnlineClassifier(Merges, Classifier):
                 self._learn_checked(X, signs, weights, every_score=answered is None, answered=answered)
         return self
 
-    def progressive_scores(self, X: Any, y: Any, classes: Any = None) -> Floats:
+    def progressive_scores(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Floats:
         """Test, then train: for each row the score of the model before that row, then learn from it.
 
-        The scores are never shifted by `threshold_`. A row of a stream whose label is not known is scored only.
+        The scores are never shifted by `threshold_`. A row of a stream whose label is not known is scored only, and so
+        is one of weight 0.
         """
         with self._alone:
-            if (blank := validation.blank_rows(y)) is not None:
-                return self._progressive_around(X, y, classes, blank)
-            X, signs, weights = self._next(X, y, classes, None)
+            blank = validation.blank_rows(y)
+            if sample_weight is not None:
+                sample_weight = validation.checked_weights(sample_weight, len(y))
+                skipped = sample_weight == 0.0
+                blank = skipped | (False if blank is None else blank) if skipped.any() else blank
+            if blank is not None:
+                return self._progressive_around(X, y, classes, blank, sample_weight)
+            X, signs, weights = self._next(X, y, classes, sample_weight)
             return self._learn_checked(X, signs, weights, every_score=True)
 
-    def _progressive_around(self, X: Any, y: Any, classes: Any, blank: npt.NDArray[np.bool_]) -> Floats:
-        """The same where some labels are not known; a model that has not begun has the score 0 for such a row."""
+    def _progressive_around(
+        self, X: Any, y: Any, classes: Any, blank: npt.NDArray[np.bool_], weights: Floats | None
+    ) -> Floats:
+        """The same where some rows are scored only; a model that has not begun has the score 0 for such a row."""
         scores = np.zeros(blank.size)
         cuts = [0, *(np.flatnonzero(blank[1:] != blank[:-1]) + 1).tolist(), blank.size]
         for start, stop in pairwise(cuts):
             rows = slice(start, stop)
             if not blank[start]:
-                scores[rows] = self.progressive_scores(X[rows], y[rows], classes)
+                own = None if weights is None else weights[rows]
+                scores[rows] = self.progressive_scores(X[rows], y[rows], classes, own)
             elif self._started:
                 scores[rows] = self.raw_scores(X[rows])
         return scores

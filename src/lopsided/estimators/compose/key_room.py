@@ -15,12 +15,14 @@ from lopsided.core.keyed.table import (
     CODE,
     FULL,
     NOT_THERE,
+    UNSORTED,
     USED,
     codes_by_age,
     empty_table,
     find,
     larger_table,
     settle,
+    sorted_table,
 )
 from lopsided.estimators.compose.cold_keys import ColdKeys
 from lopsided.estimators.compose.keyed_models import KeyedModels
@@ -39,13 +41,16 @@ class KnownKeys(NamedTuple):
 
 
 class KeyRoom:
-    """The models of at most `max_keys` keys in memory, which the least recent one leaves: for the disk, or for good."""
+    """The models of at most `max_keys` keys in memory, which the least recent one leaves: for the disk, or for good.
+
+    Whenever arrays of the models or of the table are replaced, `table` is another object.
+    """
 
     def __init__(self, models: KeyedModels, max_keys: int, spill: str | None) -> None:
         self.models, self._max_keys = models, max_keys
         self._cold = None if spill is None else ColdKeys(spill)
-        self._table = empty_table(min(_FIRST_ROOM, max_keys))
-        self.models.make_room(len(self._table.entries))
+        self.table = empty_table(min(_FIRST_ROOM, max_keys))
+        self.models.make_room(len(self.table.entries))
         self.tally: Integers = np.zeros(2, dtype=np.int64)
 
     def learn(self, codes: Integers, rows: Rows, signs: Floats, weights: Floats, scores: Floats) -> None:
@@ -53,19 +58,21 @@ class KeyRoom:
         slots, born, left = np.empty((3, codes.size), dtype=np.int64)
         stop = 0
         while stop < codes.size:
-            start, begun, n_born, why = stop, self._table.marks.item(CLOCK), 0, FULL
-            while why == FULL:
-                may_grow = len(self._table.entries) < self._max_keys
-                stop, n_born, why = settle(self._table, codes, stop, begun, may_grow, slots, born, left, n_born)
+            start, begun, n_born, why = stop, self.table.marks.item(CLOCK), 0, FULL
+            while why in (FULL, UNSORTED):
+                may_grow = len(self.table.entries) < self._max_keys
+                stop, n_born, why = settle(self.table, codes, stop, begun, may_grow, slots, born, left, n_born)
                 if why == FULL:
                     self._grow()
+                elif why == UNSORTED:
+                    self.table = sorted_table(self.table)
             if n_born:
                 self._exchange(born[:n_born], left[:n_born])
             self.tally[DIVERGED] += self.models.learn(slots, rows, signs, weights, scores, start, stop)
 
     def _grow(self) -> None:
-        n_slots = min(2 * len(self._table.entries), self._max_keys)
-        self._table = larger_table(self._table, n_slots)
+        n_slots = min(2 * len(self.table.entries), self._max_keys)
+        self.table = larger_table(self.table, n_slots)
         self.models.make_room(n_slots)
 
     def _exchange(self, slots: Integers, left: Integers) -> None:
@@ -77,7 +84,7 @@ class KeyRoom:
             return
         if gone.any():
             self._cold.put(left[gone], self.models.frozen(slots[gone]))
-        known = self._cold.found(self._table.entries[slots, CODE], take=True)
+        known = self._cold.found(self.table.entries[slots, CODE], take=True)
         is_back = np.zeros(slots.size, dtype=np.bool_)
         is_back[list(known)] = True
         self.models.begin(slots[~is_back])
@@ -87,7 +94,7 @@ class KeyRoom:
     def score(self, codes: Integers, rows: Rows) -> Floats:
         """Scores by the model of each key, wherever it is. Changes nothing."""
         slots, fetched = np.empty(codes.size, dtype=np.int64), []
-        find(self._table, codes, slots)
+        find(self.table, codes, slots)
         if self._cold is not None and len(self._cold):
             missing, place = np.unique(codes[slots == NOT_THERE], return_inverse=True)
             known = self._cold.found(missing, take=False)
@@ -100,7 +107,7 @@ class KeyRoom:
     @property
     def n_hot(self) -> int:
         """How many keys are in memory."""
-        return self._table.marks.item(USED)
+        return self.table.marks.item(USED)
 
     @property
     def n_cold(self) -> int:
@@ -110,11 +117,11 @@ class KeyRoom:
     @property
     def nbytes(self) -> int:
         """What is held in memory."""
-        return self.models.nbytes + sum(array.nbytes for array in self._table)
+        return self.models.nbytes + sum(array.nbytes for array in self.table)
 
     def known_keys(self) -> tuple[KnownKeys, KnownKeys]:
         """Those in memory from the least recent on, and those on disk by their codes."""
-        slots, codes = codes_by_age(self._table)
+        slots, codes = codes_by_age(self.table)
         cold = (np.zeros(0, dtype=np.int64), []) if self._cold is None else self._cold.everything()
         return KnownKeys(codes, self.models.frozen(slots)), KnownKeys(*cold)
 
@@ -130,10 +137,10 @@ class KeyRoom:
         return n_beyond if self._cold is None else 0
 
     def _take_into_memory(self, keys: KnownKeys) -> None:
-        while len(self._table.entries) < keys.codes.size:
+        while len(self.table.entries) < keys.codes.size:
             self._grow()
         slots, born, left = (np.empty(keys.codes.size, dtype=np.int64) for _ in range(3))
-        settle(self._table, keys.codes, 0, 0, False, slots, born, left, 0)
+        settle(self.table, keys.codes, 0, 0, False, slots, born, left, 0)
         self.models.thaw(slots.tolist(), keys.records)
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -5,7 +5,7 @@ A code stands there as a multiple of `CODE_UNIT`, beyond all numbers that a row 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_array
 
 from lopsided.constraints import LARGEST_FEATURE
-from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.arithmetic.compiled import Floats, Integers, bound
 from lopsided.core.geometry.points import Rows
 from lopsided.encoding import EncodedRows
 from lopsided.encoding.forms import by_column
@@ -136,6 +136,11 @@ def parted(rows: Rows, key: int) -> tuple[Rows, Integers]:
     if not part_from_key(rows.dense, key, _SALT, features, codes):
         return validation.as_rows(np.delete(rows.dense, key, axis=1)), _codes_of(rows.dense[:, key])
     return rows._replace(dense=features), codes
+
+
+def bound_part(row: Floats, key: int, features: Floats, codes: Integers) -> Callable[[], bool]:
+    """A call that parts this one row; False where the key is no whole number, and nothing is done."""
+    return bound(part_from_key, row, key, _SALT, features, codes)
 
 
 def _parted_sparse(rows: Rows, key: int) -> tuple[Rows, Integers]:

@@ -43,6 +43,11 @@ class SpeaksForItsLearner(OnlineClassifier):
         """The learner's seed."""
         return self._given_learner().random_state
 
+    def part_weight(self, n_parts: int) -> float:
+        """What the learner asks for."""
+        learner: Any = self._given_learner()
+        return float(learner.part_weight(n_parts))
+
     def _threshold_rule(self) -> str | float:
         return self._given_learner()._threshold_rule()
 

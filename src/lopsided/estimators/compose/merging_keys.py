@@ -38,6 +38,8 @@ def fill_room(room: KeyRoom, rooms: list[KeyRoom]) -> None:
 
     When a key was seen is told by how many others of its room were seen later, which files keep.
     """
+    for one in rooms:
+        room.models.check_alike(one.models)
     known = [one.known_keys() for one in rooms]
     codes = np.concatenate([part.codes for hot_and_cold in known for part in hot_and_cold])
     ages = np.concatenate([age for hot, cold in known for age in (_ages(hot.codes.size), _on_disk(cold.codes.size))])

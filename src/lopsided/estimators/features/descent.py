@@ -90,6 +90,7 @@ class FOGD(CompiledLearner):
     A. Rahimi, B. Recht, "Random Features for Large-Scale Kernel Machines", NIPS 2007.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = {
         "n_components": whole(1),
         "gamma": number(above=0) | choice("auto"),
@@ -257,6 +258,7 @@ class NOGD(MergesMaps):
     J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu, "Large Scale Online Kernel Learning", JMLR 17, 2016.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "budget": whole(1),
         "rank": whole(1),

@@ -346,6 +346,7 @@ class BOGD(OnlineKernelLearner):
     Kernel-Based Online Learning", ICML 2012. It leaves open which vector is discarded; the oldest matches its accuracy.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "budget": whole(1),
         "learning_rate": number(above=0),

@@ -207,6 +207,7 @@ class OSKL(OnlineKernelLearner):
     and radius of projection are left open where it is compared with; logistic and none are chosen here.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "sparsity": number(least=1),

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from lopsided.constraints import Constraint, flag, nothing, number, whole
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.pointwise.budget import OLDEST
 from lopsided.core.pointwise.online_kernel import PointwisePlan
 from lopsided.core.pointwise.rules import GRADIENT, PASSIVE_AGGRESSIVE, PERCEPTRON
+from lopsided.estimators.base.validation import as_rows
 from lopsided.estimators.kernel.online_kernel import OnlineKernelLearner, plan, rule
 from lopsided.estimators.kernel.parameters import ONE_KERNEL
+from lopsided.estimators.kernel.uniting import united, without
+from lopsided.estimators.kernel.uniting_supports import add_steps
+from lopsided.estimators.state.points import numbers_of
 
 
 class KernelPerceptron(OnlineKernelLearner):
@@ -172,6 +179,21 @@ class KernelOGD(OnlineKernelLearner):
     def _make_plan(self) -> PointwisePlan:
         return plan(rule(GRADIENT), rate=self.learning_rate)
 
+    def _merge(self, models: list[Any], shares: Floats) -> None:
+        """The first model, which is shown the vectors of the others: each makes its step where its margin is too small.
+
+        They are the rows that others have stepped at. An average would give each a fraction of its step, which is too
+        little while models have seen few rows; nobody needs more than its margin asks for.
+        """
+        used = self.n_support_
+        both = united([model._kept() for model in models[1:]], np.ones(len(models) - 1))
+        both = without(both, self._kept())
+        self._learn(as_rows(both.vectors), both.signs, np.abs(both.weights) / self._plan.rate, every_score=False)
+        numbers_of(self._points)[self._expansion.order[used : self.n_support_]] = 0  # rows of other streams
+        add_steps(self._expansion, [model._expansion for model in models])
+        self._points.marks[-1] = self.n_seen_
+        self._make_workspace()
+
 
 class NORMA(OnlineKernelLearner):
     """Learns a kernel classifier by regularised gradient steps of the hinge loss: every weight shrinks at every step.
@@ -236,6 +258,7 @@ class NORMA(OnlineKernelLearner):
     2004.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = ONE_KERNEL | {
         "learning_rate": number(above=0),
         "regularization": number(least=0),

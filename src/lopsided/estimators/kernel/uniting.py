@@ -88,6 +88,12 @@ def _without_repeats(both: Kept) -> Kept:
     return both._replace(weights=weights, moments=moments, masses=masses, numbers=numbers).chosen(youngest)
 
 
+def without(both: Kept, known: Kept) -> Kept:
+    """Those that are not among others, which are known already."""
+    there = set(_keys(known))
+    return both.chosen(np.array([t for t, key in enumerate(_keys(both)) if key not in there], dtype=np.int64))
+
+
 def _keys(both: Kept) -> list[Any]:
     signs = both.signs.tolist()
     if not sp.issparse(both.vectors):

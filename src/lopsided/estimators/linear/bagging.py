@@ -80,6 +80,7 @@ class ResamplingBagging(ColumnsLearner):
     27(5), 2015 (improved OOB and UOB). Members are linear here.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = (
         LINEAR
         | RATE

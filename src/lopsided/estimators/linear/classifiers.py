@@ -234,6 +234,7 @@ class OFO(PointwiseLinearLearner):
     of the probability is open there.
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = (
         LINEAR | RATE | {"loss": choice("logistic", "hinge"), "decay": flag()}
     )

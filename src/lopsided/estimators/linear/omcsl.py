@@ -111,6 +111,7 @@ class OMCSL(ColumnsLearner):
     Corrected here: the binned areas as printed lose ties and the top bin (an area of .916 comes out as .635).
     """
 
+    _takes_small_steps = True
     _constraints: ClassVar[dict[str, Constraint]] = (
         LINEAR
         | RATE
