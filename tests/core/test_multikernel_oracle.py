@@ -109,18 +109,17 @@ def test_the_published_pool_is_the_naive_one():
     check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=6))
 
 
-def test_experts_hold_a_shared_point_once_and_free_it_when_the_last_lets_go():
-    learner, _ = both(policy="fifo")
-    X, y = clusters(400, seed=7)
-    for start in range(0, 400, 50):
-        learner.partial_fit(X[start : start + 50], y[start : start + 50])
-        pool, used = learner._pool, [len(points) for points in learner.support_vectors_]
-        held = pool.columns[pool.columns >= 0]
-        assert held.size == sum(used) == learner.n_support_
-        np.testing.assert_array_equal(np.bincount(held, minlength=pool.holders.size), pool.holders)
-        free = pool.free[: pool.free_count[0]]
-        np.testing.assert_array_equal(np.sort(free), np.flatnonzero(pool.holders == 0))
-    assert pool.holders.max() > 1
+@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+@pytest.mark.parametrize("n_features", [1, 3, 4, 7, 20])
+def test_rows_measured_together_know_what_came_in_between(policy, n_features):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(300, n_features)), np.where(rng.random(300) < 0.3, 1, -1)
+    together, alone = (both(policy=policy)[0].partial_fit(X[:9], y[:9]) for _ in range(2))
+    scores = together.progressive_scores(X[9:], y[9:])
+    expected = [(alone.score_one(x), alone.learn_one(x, label))[0] for x, label in zip(X[9:], y[9:], strict=True)]
+    np.testing.assert_array_equal(scores, expected)
+    for ours, others in zip(together._arrays().values(), alone._arrays().values(), strict=True):
+        np.testing.assert_array_equal(ours, others)
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,19 @@ def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: 
 
 
 @compiled
+def points_of(stack: Points, index: int) -> Points:
+    """The points of one of several learners whose arrays are stacked along a leading axis; they share the scratch."""
+    return Points(
+        stack.values[index],
+        stack.squared_norms[index],
+        stack.features[index],
+        stack.entries[index],
+        stack.marks[index],
+        stack.lookup,
+    )
+
+
+@compiled
 def first_beyond(x: Floats, largest: float) -> int:
     """The first feature that is NaN, or larger in size, or -1."""
     for j in range(x.size):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
-from lopsided.core.geometry.kernels import Kernel
+from lopsided.core.geometry.kernels import Kernel, Kernels
 from lopsided.core.geometry.points import Points, empty_points
 from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, fill_columns
 from lopsided.core.pairwise.admission import FIFO, UNBOUNDED
@@ -140,9 +140,9 @@ def add_steps(expansion: Expansion, expansions: list[Expansion]) -> None:
 # -------------------------------------------------------------------- points of several kernels
 
 
-def kernel_at(shared: SharedPoints, index: int) -> Kernel:
+def kernel_at(kernels: Kernels | SharedPoints, index: int) -> Kernel:
     """One kernel of a pool."""
-    return Kernel(shared.atoms[shared.bounds[index] : shared.bounds[index + 1]], bool(shared.normalized[index]))
+    return Kernel(kernels.atoms[kernels.bounds[index] : kernels.bounds[index + 1]], bool(kernels.normalized[index]))
 
 
 def pooled(
