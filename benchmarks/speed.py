@@ -32,7 +32,15 @@ from lopsided.datasets import overlapping
 from lopsided.encoding import infer_schema
 from lopsided.metrics import auroc
 from pages import write_measured
-from speed_of_batches import bayes_table, dense_table, linear_table, pass_microseconds, pool_table, window_table
+from speed_of_batches import (
+    bayes_table,
+    dense_table,
+    linear_table,
+    pass_microseconds,
+    pool_table,
+    precision_table,
+    window_table,
+)
 
 HERE = Path(__file__).parent
 FEATURES = (8, 20, 60)
@@ -323,6 +331,7 @@ def main() -> None:
     for title, table in (
         ("Microseconds per example", koil_table),
         ("The family, 20 features, batch", family_table),
+        ("Vectors in single precision", precision_table),
         ("One row at a time", single_table),
         ("Bounded classifiers on sparse rows", bounded_table),
         ("Dense rows of many features", dense_table),

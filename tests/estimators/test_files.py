@@ -149,7 +149,9 @@ def test_the_tampering_helper_itself_leaves_a_good_file_good(content, stream):
 
 
 def test_tampered_pools_are_refused(stream):
-    content = to_bytes(lp.OMKC(base="rbp", kernels=[Gaussian(), Linear()], budget=10, random_state=0).fit(stream.X, stream.y))
+    content = to_bytes(
+        lp.OMKC(base="rbp", kernels=[Gaussian(), Linear()], budget=10, random_state=0).fit(stream.X, stream.y)
+    )
     for name, position, value in (
         ("pool.columns", (0, 0), 10**6),
         ("pool.columns", (0, 0), -1),
