@@ -17,6 +17,7 @@ from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
+from lopsided.core.geometry.dense_squares import dense_squares_of_four
 from lopsided.core.geometry.kernels import Kernels, kernel_of, needs_dots, self_similarity, similarities
 from lopsided.core.geometry.points import Points, Rows, measure, points_of, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED
@@ -38,7 +39,7 @@ class PoolPlan(NamedTuple):
 
 
 class PoolScratch(NamedTuple):
-    """What is measured: distances and scalar products by row, expert and slot, norms by row; and w_l / max w."""
+    """What is measured: distances and scalar products by expert, row and slot, norms by row; and w_l / max w."""
 
     squares: Floats
     dots: Floats
@@ -48,7 +49,7 @@ class PoolScratch(NamedTuple):
 
 def empty_pool_scratch(m: int, slots: int) -> PoolScratch:
     """Scratch for m experts of so many slots each."""
-    squares, dots = aligned_zeros(TOGETHER, m, slots), aligned_zeros(TOGETHER, m, slots)
+    squares, dots = aligned_zeros(m, TOGETHER, slots), aligned_zeros(m, TOGETHER, slots)
     return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m))
 
 
@@ -97,10 +98,14 @@ def _measure_together(
     """All distances, and scalar products where a kernel needs them, of the rows first..first+n-1."""
     for place in range(n):
         scratch.norms[place] = squared_norm(rows, first + place)
+    as_four = n == TOGETHER and rows.starts.size == 0 and points.lookup.size == 0
     for index in range(stack.weights.shape[0]):
         support = expert(stack, index)
         for part in range(2):
             start, stop = span(support, part)
+            if as_four and not needs_dots(kernel_of(kernels, index)):
+                dense_squares_of_four(points.values[index], rows.dense, first, start, stop, scratch.squares[index])
+                continue
             for place in range(n):
                 _measure(kernels, points, index, rows, first + place, place, start, stop, scratch)
 
@@ -117,7 +122,7 @@ def _measure(
     stop: int,
     scratch: PoolScratch,
 ) -> None:
-    squares, dots, norm = scratch.squares[place, index], scratch.dots[place, index], scratch.norms[place]
+    squares, dots, norm = scratch.squares[index, place], scratch.dots[index, place], scratch.norms[place]
     measure(points_of(points, index), rows, t, norm, start, stop, squares, dots, needs_dots(kernel_of(kernels, index)))
 
 
@@ -133,7 +138,7 @@ def _fill_expert_row(
 ) -> None:
     """work.row for one expert and one of the rows that were measured."""
     kernel, norms = kernel_of(kernels, index), points.squared_norms[index]
-    squares, dots = scratch.squares[place, index], scratch.dots[place, index]
+    squares, dots = scratch.squares[index, place], scratch.dots[index, place]
     for part in range(2):
         start, stop = span(support, part)
         similarities(
