@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.arithmetic.aligned import aligned_zeros
-from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
+from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
 from lopsided.core.geometry.dense_squares import dense_squares_of_four
@@ -22,7 +22,7 @@ from lopsided.core.geometry.kernels import Kernels, kernel_of, needs_dots, self_
 from lopsided.core.geometry.points import Points, Rows, measure, points_of, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, step
-from lopsided.core.pairwise.support import Support, is_full, span, value
+from lopsided.core.pairwise.support import Ledger, Support, is_full, span, value
 
 RAW, SIGN = range(2)
 TOGETHER = 4  # rows that are measured one after the other for each expert
@@ -45,12 +45,17 @@ class PoolScratch(NamedTuple):
     dots: Floats
     norms: Floats
     shares: Floats
+    lonely: Integers
 
 
-def empty_pool_scratch(m: int, slots: int) -> PoolScratch:
-    """Scratch for m experts of so many slots each."""
+def empty_pool_scratch(stack: Support) -> PoolScratch:
+    """Scratch for these experts, in which `lonely` says what `Ledger.length` does, for each of them."""
+    m, slots = stack.weights.shape
     squares, dots = aligned_zeros(m, TOGETHER, slots), aligned_zeros(m, TOGETHER, slots)
-    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m))
+    lonely = np.zeros((m, slots + 2), dtype=np.int64)
+    diagonals = np.diagonal(stack.gram[:, :slots], axis1=1, axis2=2)
+    lonely[:, 1:-1] = (diagonals == 1.0) & (np.count_nonzero(stack.gram[:, :slots], axis=2) == 1)
+    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely)
 
 
 @compiled
@@ -189,7 +194,8 @@ def multikernel_run(
             _fill_expert_row(support, kernels, points, index, place, work, scratch)
             if draw(draws) < scratch.shares[index]:
                 itself = self_similarity(kernel_of(kernels, index), norm)
-                score, risk, slot = step(support, plan, work.row, itself, y, costs[t], draws, work.ledger, work.chosen)
+                ledger = Ledger(work.ledger.slots, work.ledger.amounts, scratch.lonely[index])
+                score, risk, slot = step(support, plan, work.row, itself, y, costs[t], draws, ledger, work.chosen)
                 risk *= pool_plan.risk_scale * (costs[t] if pool_plan.risk_by_cost else 1.0)
                 log_weights[index] = max(log_weights[index] - pool_plan.weight_rate * risk, _LOWEST_LOG)
                 if slot != NOT_STORED:

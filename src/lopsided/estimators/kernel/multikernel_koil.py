@@ -213,10 +213,9 @@ class MultiKernelKOIL(SupportVectorLearner):
         self._make_workspace()
 
     def _make_workspace(self) -> None:
-        m, slots = self._stack.weights.shape
         k = max(self._plan.neighbors_positive, self._plan.neighbors_negative)
-        self._work = empty_workspace(slots, k)
-        self._scratch = empty_pool_scratch(m, slots)
+        self._work = empty_workspace(self._stack.weights.shape[1], k)
+        self._scratch = empty_pool_scratch(self._stack)
         self._unbind()
 
     _run = staticmethod(multikernel_run)
