@@ -132,8 +132,9 @@ class KOIL(SupportVectorLearner):
     dtype : {"float64", "float32"}, default="float64"
         How support vectors are kept. With "float32" distances between dense rows are computed in single precision: a
         row takes a third less time at 300 features, a quarter less at 60, little less below 20 (`make bench`), and
-        vectors take half the memory. Scores then have about seven digits, of which fewer are right where features lie far from 0 for what they vary: scale them first. Sparse rows
-        are measured in double precision, against vectors in single precision.
+        vectors take half the memory. Scores then have about seven digits, of which fewer are right where features lie
+        far from 0 for what they vary: scale them first. Sparse rows are measured in double precision, against vectors
+        in single precision.
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
