@@ -32,7 +32,15 @@ from lopsided.datasets import overlapping
 from lopsided.encoding import infer_schema
 from lopsided.metrics import auroc
 from pages import write_measured
-from speed_of_batches import bayes_table, dense_table, linear_table, pass_microseconds, pool_table, window_table
+from speed_of_batches import (
+    bayes_table,
+    dense_table,
+    linear_table,
+    pass_microseconds,
+    pool_table,
+    precision_table,
+    window_table,
+)
 
 HERE = Path(__file__).parent
 FEATURES = (8, 20, 60)
@@ -51,11 +59,12 @@ def fastest(work: Callable[[], None], repetitions: int = REPETITIONS) -> float:
     return min(times)
 
 
-def floor_of(features: int, program: Path | None) -> float:
+def floor_of(features: int, program: Path | None, *more: int) -> float:
     """Microseconds of the irreducible arithmetic (floor.c); NaN without a C compiler."""
     if program is None:
         return float("nan")
-    output = subprocess.run([program, str(features), str(BUDGET), str(NEIGHBOURS)], capture_output=True, check=True)
+    arguments = map(str, (features, BUDGET, NEIGHBOURS, *more))
+    output = subprocess.run([program, *arguments], capture_output=True, check=True)
     return float(output.stdout) / 1000
 
 
@@ -132,6 +141,12 @@ def family_table() -> str:
         ),
         "OILK, 200 vectors": batch_microseconds(lp.OILK(gamma=0.05, budget=200, random_state=0), stream),
     }
+    with tempfile.TemporaryDirectory() as folder:
+        program, pool = compiled_floor(folder), lp.MultiKernelKOIL(**settings).partial_fit(stream.X, stream.y)
+        # A kernel learns from a row with the probability w / max w.
+        for learning in (round(1.0 / pool.kernel_weights_.max()), 16):
+            name = f"the floor of 16 kernels with vectors of their own, of which {learning} learn from a row"
+            rows[name] = min(floor_of(20, program, 5_000, 16, learning) for _ in range(3))
     lines = ["| learner | microseconds | times KOIL |", "|---|---|---|"]
     lines += [f"| {name} | {value:.2f} | {value / one:.2f} |" for name, value in rows.items()]
     return "\n".join(lines)
@@ -323,6 +338,7 @@ def main() -> None:
     for title, table in (
         ("Microseconds per example", koil_table),
         ("The family, 20 features, batch", family_table),
+        ("Vectors in single precision", precision_table),
         ("One row at a time", single_table),
         ("Bounded classifiers on sparse rows", bounded_table),
         ("Dense rows of many features", dense_table),

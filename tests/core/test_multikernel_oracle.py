@@ -4,6 +4,8 @@ Compared are the combined score of every example before it is learned, every exp
 weights, the scores of fresh points, and the weights of the kernels. Both sides draw from the same seed.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ from core.agreement import (
 )
 from lopsided import MultiKernelKOIL
 from lopsided.core.pairwise.support import SCALE
-from lopsided.kernels import default_pool
+from lopsided.kernels import Gaussian, default_pool
 from oracles import koil as naive
 
 SEED = 7
@@ -109,18 +111,37 @@ def test_the_published_pool_is_the_naive_one():
     check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=6))
 
 
-def test_experts_hold_a_shared_point_once_and_free_it_when_the_last_lets_go():
-    learner, _ = both(policy="fifo")
-    X, y = clusters(400, seed=7)
-    for start in range(0, 400, 50):
-        learner.partial_fit(X[start : start + 50], y[start : start + 50])
-        pool, used = learner._pool, [len(points) for points in learner.support_vectors_]
-        held = pool.columns[pool.columns >= 0]
-        assert held.size == sum(used) == learner.n_support_
-        np.testing.assert_array_equal(np.bincount(held, minlength=pool.holders.size), pool.holders)
-        free = pool.free[: pool.free_count[0]]
-        np.testing.assert_array_equal(np.sort(free), np.flatnonzero(pool.holders == 0))
-    assert pool.holders.max() > 1
+@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+@pytest.mark.parametrize("n_features", [1, 3, 4, 7, 20])
+def test_rows_measured_together_know_what_came_in_between(policy, n_features):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(300, n_features)), np.where(rng.random(300) < 0.3, 1, -1)
+    together, alone = (both(policy=policy)[0].partial_fit(X[:9], y[:9]) for _ in range(2))
+    scores = together.progressive_scores(X[9:], y[9:])
+    expected = [(alone.score_one(x), alone.learn_one(x, label))[0] for x, label in zip(X[9:], y[9:], strict=True)]
+    np.testing.assert_array_equal(scores, expected)
+    for ours, others in zip(together._arrays().values(), alone._arrays().values(), strict=True):
+        np.testing.assert_array_equal(ours, others)
+
+
+@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+def test_vectors_that_do_not_know_each_other_are_learned_as_others_are(policy):
+    kernels = [Gaussian(gamma=1e5), Gaussian(gamma=30.0), Gaussian(gamma=1.0)]
+    X, y = clusters(600, seed=9)
+    X[300:] = X[:300]  # which makes some of them meet their likes
+    parameters = {"C": 2.0, "learning_rate": 0.05, "budget": (5, 8), "n_neighbors": 2, "policy": policy}
+    learner = MultiKernelKOIL(kernels, random_state=SEED, **parameters)
+    model = naive.MultiKernelKOIL([naive.gaussian(kernel.gamma) for kernel in kernels], seed=SEED, **parameters)
+    check(learner, model, X, y)
+    marked = learner._scratch.lonely[:, 1:-1].astype(bool)
+    gram = learner._stack.gram[:, :-1]
+    alone = (np.count_nonzero(gram, axis=2) == 1) & (np.diagonal(gram, axis1=1, axis2=2) == 1.0)
+    assert marked[0].any() and not (marked & ~alone).any()
+    # Marks found anew, as after reading a file, lead to the same bits.
+    resumed = pickle.loads(pickle.dumps(learner))
+    for one in (learner, resumed):
+        one.partial_fit(X[:200], y[:200])
+    np.testing.assert_array_equal(learner._stack.scores, resumed._stack.scores)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,9 @@ def test_the_tampering_helper_itself_leaves_a_good_file_good(content, stream):
 
 
 def test_tampered_pools_are_refused(stream):
-    content = to_bytes(lp.MultiKernelKOIL([Gaussian(), Linear()], budget=5, random_state=0).fit(stream.X, stream.y))
+    content = to_bytes(
+        lp.OMKC(base="rbp", kernels=[Gaussian(), Linear()], budget=10, random_state=0).fit(stream.X, stream.y)
+    )
     for name, position, value in (
         ("pool.columns", (0, 0), 10**6),
         ("pool.columns", (0, 0), -1),
@@ -165,6 +167,23 @@ def test_tampered_pools_are_refused(stream):
             else:
                 arrays[name][position] = value
 
+        with pytest.raises(ModelFileError, match=r"must .* Got"):
+            from_bytes(changed(content, change))
+
+
+def test_tampered_points_of_several_kernels_are_refused(stream):
+    content = to_bytes(lp.MultiKernelKOIL([Gaussian(), Linear()], budget=5, random_state=0).fit(stream.X, stream.y))
+
+    def without_features(document, arrays):
+        arrays.pop("points.features")
+
+    def of_one_kernel(document, arrays):
+        arrays["points.values"] = arrays["points.values"][:1]
+
+    def of_nobody(document, arrays):
+        arrays["points.numbers"][1, 0] = 10**6
+
+    for change in (without_features, of_one_kernel, of_nobody):
         with pytest.raises(ModelFileError, match=r"must .* Got"):
             from_bytes(changed(content, change))
 

@@ -16,10 +16,9 @@ def experts(learner):
     """The support sets of a learner with their kernels and points, one a kernel."""
     if hasattr(learner, "_stack"):
         supports = [Support(*(array[index] for array in learner._stack)) for index in range(len(learner.kernels))]
-        columns = [learner._pool.columns[index, slots_in_use(support)] for index, support in enumerate(supports)]
         return [
-            (support, kernel, learner._points.values[:, held].T)
-            for support, kernel, held in zip(supports, learner.kernels, columns, strict=True)
+            (support, kernel, values[:, slots_in_use(support)].T)
+            for support, kernel, values in zip(supports, learner.kernels, learner._points.values, strict=True)
         ]
     kernel = learner.kernel if isinstance(learner.kernel, Kernel) else Gaussian(gamma=learner.gamma)
     return [(learner._support, kernel, learner._points.values[:, slots_in_use(learner._support)].T)]

@@ -11,6 +11,7 @@ from scipy.linalg import lapack
 
 from lopsided.bayes.laws import LOG_2PI, Gamma, Shrinkage
 from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.small_matrices import mirror_lower
 
 _SMALLEST_SQUARE = 1e-20
 # (shape, rate) of the priors of the precisions, and (alpha, beta) of the two hierarchies, of examples and of kernels.
@@ -22,16 +23,19 @@ Pair = tuple[float, float]
 
 def inverse_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
     """The covariance of a precision, and log of its determinant; a failing Cholesky gets one small push."""
-    factor, failed = lapack.dpotrf(precision, lower=1)
+    # A symmetric matrix is its own transpose, and LAPACK, which counts along columns, need not copy that.
+    factor, failed = lapack.dpotrf(precision.T, lower=0)
     if failed:
         n = precision.shape[0]
-        factor, failed = lapack.dpotrf(precision + 1e-10 * np.trace(precision) / n * np.eye(n), lower=1)
+        pushed = precision + 1e-10 * np.trace(precision) / n * np.eye(n)
+        factor, failed = lapack.dpotrf(pushed.T, lower=0, overwrite_a=1)
         if failed:
             raise FloatingPointError("A precision matrix is not positive definite: the kernel values are not finite.")
     log_determinant = -2.0 * float(np.sum(np.log(np.diagonal(factor))))
-    covariance, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    lower = np.tril(covariance, -1)
-    return lower + lower.T + np.diag(np.diagonal(covariance)), log_determinant
+    covariance, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    result = np.ascontiguousarray(covariance.T)
+    mirror_lower(result)
+    return result, log_determinant
 
 
 class BatchFit:

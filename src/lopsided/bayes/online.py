@@ -26,6 +26,7 @@ from lopsided.core.bayesian.step import (
     StepState,
     V,
     empty_step_state,
+    grown_covariance,
     iterate,
 )
 
@@ -114,30 +115,19 @@ def stepped(
         columns, signs = np.vstack([columns, posterior.points[leaving]]), np.append(signs, sign)
         posterior = without(posterior, leaving)
     if len(nearest) == 0:
-        return _appended(posterior, x, sign, posterior.m_a, posterior.Sigma_a, np.zeros(posterior.m_a.size), 0.0, 1.0)
+        n = posterior.m_a.size
+        covariance = np.zeros((n + 1, n + 1))
+        covariance[:n, :n], covariance[n, n] = posterior.Sigma_a, 1.0
+        return _appended(posterior, x, sign, posterior.m_a, 0.0, covariance)
     return _learned(posterior, pool, plan, x, sign, columns, signs)
 
 
-def _appended(
-    posterior: Posterior,
-    x: Floats,
-    sign: float,
-    m_old: Floats,
-    Sigma_old: Floats,
-    covariance: Floats,
-    mean: float,
-    variance: float,
-) -> Posterior:
-    n = posterior.m_a.size
-    Sigma = np.empty((n + 1, n + 1))
-    Sigma[:n, :n] = Sigma_old
-    Sigma[n, :n] = Sigma[:n, n] = covariance
-    Sigma[n, n] = variance
+def _appended(posterior: Posterior, x: Floats, sign: float, m_old: Floats, mean: float, Sigma_a: Floats) -> Posterior:
     return posterior._replace(
         points=np.vstack([posterior.points, x[None]]),
         signs=np.append(posterior.signs, sign),
         m_a=np.append(m_old, mean),
-        Sigma_a=Sigma,
+        Sigma_a=Sigma_a,
         numbers=np.append(posterior.numbers, 0),  # whoever knows the row writes it there
     )
 
@@ -168,11 +158,9 @@ def _learned(
     m_old = posterior.m_a + v * ((state.direction - U @ (heard * state.direction_hat[: D.size])) @ transposed_A)
     kept = v * D >= _DROPPED
     B = transposed_A.T @ (U[:, kept] * np.sqrt(v * q[kept]))
-    # What is subtracted and added comes out exactly symmetric.
-    Sigma_old = posterior.Sigma_a - B @ B.T
-    root = np.sqrt(w) * h
-    Sigma_old += np.multiply.outer(root, root)
-    learned = _appended(posterior, x, sign, m_old, Sigma_old, w * h, float(levels[NEWEST]), float(w))
+    covariance = np.empty((h.size + 1, h.size + 1))
+    grown_covariance(posterior.Sigma_a, B @ B.T, h, float(w), covariance)
+    learned = _appended(posterior, x, sign, m_old, float(levels[NEWEST]), covariance)
     return learned._replace(m_be=state.m_be, Sigma_be=state.Sigma_be)
 
 

@@ -7,17 +7,16 @@ that are only read and added up take half as long again. What an array holds doe
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-
-from lopsided.core.arithmetic.compiled import Floats
 
 _LINE = 64  # bytes
 
 
-def aligned_zeros(*shape: int) -> Floats:
+def aligned_zeros(*shape: int, dtype: Any = np.float64) -> Any:
     """Zeros whose first number is the first of a line."""
-    n = math.prod(shape)
-    room = np.zeros(n + _LINE // 8)
-    first = -room.ctypes.data % _LINE // 8
+    n, itemsize = math.prod(shape), np.dtype(dtype).itemsize
+    room = np.zeros(n + _LINE // itemsize, dtype=dtype)
+    first = -room.ctypes.data % _LINE // itemsize
     return room[first : first + n].reshape(shape)

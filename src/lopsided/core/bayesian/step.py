@@ -65,6 +65,7 @@ class StepState(NamedTuple):
     hat: Floats
     precision: Floats
     copy: Floats
+    GG: Floats
 
 
 def empty_step_state(P: int, columns: int) -> StepState:
@@ -85,6 +86,7 @@ def empty_step_state(P: int, columns: int) -> StepState:
         hat=np.zeros(R),
         precision=np.zeros((Q, Q)),
         copy=np.zeros((Q, Q)),
+        GG=np.zeros((P, P)),
     )
 
 
@@ -247,7 +249,7 @@ def _update_v(problem: StepProblem, plan: StepPlan, state: StepState) -> None:
 
 @compiled
 def _update_be(problem: StepProblem, state: StepState) -> bool:
-    """Precision of the prior plus c [[Nt, 1'G'], [G1, <GG'>]]."""
+    """Precision of the prior plus c [[Nt, 1'G'], [G1, <GG'>]]; <GG'> stays for the update of c."""
     P, columns = state.M_G.shape
     c, precision, shift = state.levels[C], state.precision, state.hat[: P + 1]
     for k in range(P + 1):
@@ -265,11 +267,15 @@ def _update_be(problem: StepProblem, state: StepState) -> bool:
         precision[0, k + 1] += c * total
         precision[k + 1, 0] += c * total
         shift[k + 1] += c * pull
-        for h in range(P):
+        for h in range(k + 1):
             other, product = state.M_G[h], columns * state.Sigma_g[k, h]
             for i in range(columns):
                 product += row[i] * other[i]
-            precision[k + 1, h + 1] += c * product
+            state.GG[k, h] = state.GG[h, k] = product
+    for k in range(P):
+        row = state.GG[k]
+        for h in range(P):
+            precision[k + 1, h + 1] += c * row[h]
     if not invert_or_push(precision, state.copy, state.Sigma_be):
         return False
     for k in range(P + 1):
@@ -295,9 +301,23 @@ def _update_c(problem: StepProblem, plan: StepPlan, state: StepState) -> None:
         for i in range(columns):
             total += row[i]
         misfit += 2.0 * (state.Sigma_be[0, k + 1] + b * e[k]) * total
+        products, covariances = state.GG[k], state.Sigma_be[k + 1, 1:]
         for h in range(P):
-            other, product = state.M_G[h], columns * state.Sigma_g[k, h]
-            for i in range(columns):
-                product += row[i] * other[i]
-            misfit += (state.Sigma_be[k + 1, h + 1] + e[k] * e[h]) * product
+            misfit += (covariances[h] + e[k] * e[h]) * products[h]
     state.levels[C] = (plan.c_shape + 0.5 * columns) / (plan.c_rate + 0.5 * misfit)
+
+
+@compiled
+def grown_covariance(before: Floats, explained: Floats, direction: Floats, variance: float, covariance: Floats) -> None:
+    """covariance = [[before - explained + w h h', w h], [w h', w]], h and w being direction and variance of the newest.
+
+    What is subtracted and added is symmetric to the last bit, and so is what comes out.
+    """
+    n = direction.size
+    for i in range(n):
+        row, given, less, share = covariance[i, :n], before[i], explained[i], variance * direction[i]
+        for j in range(n):
+            row[j] = (given[j] - less[j]) + variance * (direction[i] * direction[j])
+        covariance[i, n] = share
+        covariance[n, i] = share
+    covariance[n, n] = variance

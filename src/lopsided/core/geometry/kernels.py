@@ -8,14 +8,20 @@ the same way. `lopsided.kernels` has the user's side and writes this form.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lopsided.core.arithmetic.compiled import Floats, compiled
-from lopsided.core.arithmetic.exponential import exponential
+import numpy as np
+
+from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
+from lopsided.core.arithmetic.exponential import exponential, float_in_order, order_of
+
+if TYPE_CHECKING:
+    from lopsided.core.geometry.shared_points import SharedPoints
 
 # Columns of Kernel.atoms.
 KIND, PARAMETER, DEGREE, WEIGHT, NORMALIZED = 0, 1, 2, 3, 4
 GAUSSIAN, POLYNOMIAL = 0.0, 1.0
+_NO_LONGER_SIMILAR = 750.0  # gamma ||x - z||^2 from which on the exponential is 0, and a little more
 
 
 class Kernel(NamedTuple):
@@ -23,6 +29,29 @@ class Kernel(NamedTuple):
 
     atoms: Floats
     normalized: bool
+
+
+class Kernels(NamedTuple):
+    """Several of them: `atoms[bounds[l]:bounds[l + 1]]` is kernel l."""
+
+    atoms: Floats
+    bounds: Integers
+    normalized: Integers
+
+
+def stacked_kernels(kernels: list[Kernel]) -> Kernels:
+    """These kernels one behind the other."""
+    return Kernels(
+        np.concatenate([kernel.atoms for kernel in kernels]),
+        np.cumsum([0] + [kernel.atoms.shape[0] for kernel in kernels]).astype(np.int64),
+        np.array([kernel.normalized for kernel in kernels], dtype=np.int64),
+    )
+
+
+@compiled
+def kernel_of(kernels: Kernels | SharedPoints, index: int) -> Kernel:
+    """One of several kernels."""
+    return Kernel(kernels.atoms[kernels.bounds[index] : kernels.bounds[index + 1]], kernels.normalized[index] != 0)
 
 
 @compiled
@@ -40,6 +69,10 @@ def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, n
     atoms = kernel.atoms
     if atoms.shape[0] == 1 and atoms[0, KIND] == GAUSSIAN and atoms[0, WEIGHT] == 1.0:
         gamma = atoms[0, PARAMETER]
+        if row.size and gamma * squares[0] > _NO_LONGER_SIMILAR and gamma * _smallest(squares) > _NO_LONGER_SIMILAR:
+            for i in range(row.size):  # a narrow kernel of a pool may know none of its vectors
+                row[i] = 0.0
+            return
         for i in range(row.size):
             row[i] = exponential(-gamma * squares[i])
         return
@@ -54,6 +87,14 @@ def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, n
 
 
 @compiled
+def _smallest(squares: Floats) -> float:
+    smallest = order_of(squares[0])  # whole numbers, whose minimum is found by vector instructions
+    for i in range(squares.size):
+        smallest = min(smallest, order_of(squares[i]))
+    return float_in_order(smallest)
+
+
+@compiled
 def _add_atom(atom: Floats, squares: Floats, dots: Floats, norms: Floats, norm: float, row: Floats) -> None:
     weight, parameter, degree = atom[WEIGHT], atom[PARAMETER], int(atom[DEGREE])
     if atom[KIND] == GAUSSIAN:
@@ -64,6 +105,15 @@ def _add_atom(atom: Floats, squares: Floats, dots: Floats, norms: Floats, norm: 
         for i in range(row.size):
             value = _power(dots[i] + parameter, degree)
             row[i] += weight * _ratio(value, itself, _power(norms[i] + parameter, degree))
+    elif degree == 1:  # a power in a loop of its own is not vectorised
+        for i in range(row.size):
+            row[i] += weight * (dots[i] + parameter)
+    elif degree == 2:
+        for i in range(row.size):
+            row[i] += weight * ((dots[i] + parameter) * (dots[i] + parameter))
+    elif degree == 3:
+        for i in range(row.size):
+            row[i] += weight * ((dots[i] + parameter) * (dots[i] + parameter) * (dots[i] + parameter))
     else:
         for i in range(row.size):
             row[i] += weight * _power(dots[i] + parameter, degree)

@@ -9,12 +9,13 @@ and a query is laid out once as a dense row in which they are looked up.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, ShortIntegers, compiled
+from lopsided.core.geometry.dense_squares import in_its_precision, squares_in_its_precision
 
 
 class Rows(NamedTuple):
@@ -50,18 +51,36 @@ _LINE = 8  # numbers in a line of the cache
 _DENSE = -1  # in Points.marks: the column came from a dense row
 
 
-def empty_points(n_features: int, capacity: int, widest: int = 0, by_non_zeros: bool = False) -> Points:
-    """Room for `capacity` points; `widest` is the largest number of non-zeros of a row that is kept by them."""
+def empty_points(
+    n_features: int, capacity: int, widest: int = 0, by_non_zeros: bool = False, dtype: Any = np.float64
+) -> Points:
+    """Room for `capacity` points; `widest` is the largest number of non-zeros of a row that is kept by them.
+
+    `dtype` is that of a table: float32 takes half the memory and of a dense row little more than half the time.
+    """
     by_non_zeros = by_non_zeros or n_features > WIDEST_TABLE
     # Rows a power of two apart would compete for the same lines of the processor's cache.
     row_length = capacity + (_LINE if capacity % (8 * _LINE) == 0 else 0)
     return Points(
-        aligned_zeros(0 if by_non_zeros else n_features, row_length),
+        aligned_zeros(0 if by_non_zeros else n_features, row_length, dtype=dtype),
         np.zeros(capacity),
         np.zeros((capacity, widest), dtype=np.int32),
         np.zeros((capacity, widest if by_non_zeros else 0)),
         np.zeros(2 * capacity + 1, dtype=np.int64),
         np.zeros(n_features if by_non_zeros else 0),
+    )
+
+
+@compiled
+def points_of(stack: Points, index: int) -> Points:
+    """The points of one of several learners whose arrays are stacked along a leading axis; they share the scratch."""
+    return Points(
+        stack.values[index],
+        stack.squared_norms[index],
+        stack.features[index],
+        stack.entries[index],
+        stack.marks[index],
+        stack.lookup,
     )
 
 
@@ -118,7 +137,7 @@ def measure(
     elif want_dots:
         _dense_squares_and_dots(points.values, rows.dense[t], start, stop, squares[start:stop], dots[start:stop])
     else:
-        dense_squares(points.values, rows.dense[t], start, stop, squares[start:stop])
+        squares_in_its_precision(points.values, rows.dense[t], start, stop, squares[start:stop], dots[start:stop])
 
 
 @compiled
@@ -183,26 +202,6 @@ def squares_from_dots(norms: Floats, norm: float, dots: Floats, squares: Floats)
 
 
 @compiled
-def dense_squares(values: Floats, x: Floats, start: int, stop: int, squares: Floats) -> None:
-    """By differences, which keep their digits where ||x||^2 - 2 x.z + ||z||^2 would cancel; four features a pass."""
-    for i in range(squares.size):
-        squares[i] = 0.0
-    whole = x.size - x.size % 4
-    for j in range(0, whole, 4):
-        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
-        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
-        for i in range(squares.size):
-            e0, e1, e2, e3 = z0[i] - x0, z1[i] - x1, z2[i] - x2, z3[i] - x3
-            squares[i] += (e0 * e0 + e1 * e1) + (e2 * e2 + e3 * e3)
-    for j in range(whole, x.size):
-        z0 = values[j, start:stop]
-        for i in range(squares.size):
-            e0 = z0[i] - x[j]
-            squares[i] += e0 * e0
-
-
-@compiled
 def _dense_squares_and_dots(values: Floats, x: Floats, start: int, stop: int, squares: Floats, dots: Floats) -> None:
     """Both in one pass over the points, which costs little more than one of them."""
     for i in range(squares.size):
@@ -245,7 +244,7 @@ def measure_column(
         if want_dots:
             _dense_squares_and_dots(points.values, point, start, stop, squares[start:stop], dots[start:stop])
         else:
-            dense_squares(points.values, point, start, stop, squares[start:stop])
+            squares_in_its_precision(points.values, point, start, stop, squares[start:stop], dots[start:stop])
     else:
         features = points.features[column, :n]
         for q in range(n):
@@ -279,12 +278,12 @@ def store(points: Points, column: int, rows: Rows, t: int, norm: float) -> None:
         n = rows.starts[t + 1] - first
         for q in range(n):
             feature = rows.features[first + q]
-            points.values[feature, column] = rows.values[first + q]
+            points.values[feature, column] = in_its_precision(points.values, rows.values[first + q])
             points.features[column, q] = feature
         points.marks[column] = n
     else:
         for j in range(rows.dense.shape[1]):
-            points.values[j, column] = rows.dense[t, j]
+            points.values[j, column] = in_its_precision(points.values, rows.dense[t, j])
         points.marks[column] = _DENSE
     points.squared_norms[column] = norm
 

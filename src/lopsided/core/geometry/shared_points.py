@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
-from lopsided.core.geometry.kernels import Kernel
+from lopsided.core.geometry.kernels import Kernel, stacked_kernels
 from lopsided.core.geometry.points import Points, Rows, set_clock, squared_norm, store
 
 NO_COLUMN = -1
@@ -33,20 +33,12 @@ class SharedPoints(NamedTuple):
 def empty_shared_points(kernels: list[Kernel], slots: int, capacity: int) -> SharedPoints:
     """A pool whose experts have so many slots each, and so many columns together."""
     return SharedPoints(
-        np.concatenate([kernel.atoms for kernel in kernels]),
-        np.cumsum([0] + [kernel.atoms.shape[0] for kernel in kernels]).astype(np.int64),
-        np.array([kernel.normalized for kernel in kernels], dtype=np.int64),
+        *stacked_kernels(kernels),
         np.full((len(kernels), slots), NO_COLUMN, dtype=np.int64),
         np.zeros(capacity, dtype=np.int64),
         np.arange(capacity - 1, -1, -1, dtype=np.int64),
         np.array([capacity, 0], dtype=np.int64),
     )
-
-
-@compiled
-def kernel_of(shared: SharedPoints, index: int) -> Kernel:
-    """One expert's kernel."""
-    return Kernel(shared.atoms[shared.bounds[index] : shared.bounds[index + 1]], shared.normalized[index] != 0)
 
 
 @compiled

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
+from lopsided.core.arithmetic.moving import move_by_one
 
 # Entries of Window.tally; the class of a positive is 0, of a negative 1.
 SEEN, U2, COUNT = 0, 1, 2
@@ -118,14 +119,12 @@ def _replace(ordered: Floats, old: float, new: float) -> None:
 @compiled
 def _shift_up(scores: Floats, first: float) -> None:
     """Each to the next place, the last one lost, and this one at the first."""
-    for i in range(scores.size - 1, 0, -1):
-        scores[i] = scores[i - 1]
+    move_by_one(scores, True)
     scores[0] = first
 
 
 @compiled
 def _shift_down(scores: Floats, last: float) -> None:
     """Each to the place before it, the first one lost, and this one at the last."""
-    for i in range(scores.size - 1):
-        scores[i] = scores[i + 1]
+    move_by_one(scores, False)
     scores[scores.size - 1] = last

@@ -9,8 +9,8 @@ from __future__ import annotations
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
+from lopsided.core.geometry.dense_squares import dense_squares
 from lopsided.core.geometry.kernels import Kernel, similarities
-from lopsided.core.geometry.points import dense_squares
 from lopsided.core.pairwise.koil import Plan, Workspace, step
 from lopsided.core.pairwise.support import Support, span, value
 

@@ -1,7 +1,9 @@
 """KOIL with multiple kernels: one KOIL a kernel, weighted by how well each ranks (Hu 2015, Algorithm 4).
 
-The experts keep their own slots, weights and scores, stacked in arrays with one leading axis. Points are kept once for
-all of them: an example that several experts hold is one column, so its distance to a query is computed once.
+The experts keep their own slots, weights, scores and points, stacked in arrays with one leading axis. Once buffers are
+full hardly any example is held by two experts, because each draws for itself what to learn and what to drop. So
+distances cost most; those of a few rows are computed one after the other for each expert, whose points then stay in the
+processor's nearest cache.
 """
 
 from __future__ import annotations
@@ -11,17 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
+from lopsided.core.arithmetic.aligned import aligned_zeros
+from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
-from lopsided.core.geometry.kernels import self_similarity, similarities
-from lopsided.core.geometry.points import Points, Rows, measure, squared_norm, tick
-from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, hold, kernel_of
+from lopsided.core.geometry.dense_squares import dense_squares_of_four
+from lopsided.core.geometry.kernels import Kernels, kernel_of, needs_dots, self_similarity, similarities
+from lopsided.core.geometry.points import Points, Rows, measure, points_of, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, step
-from lopsided.core.pairwise.support import Support, is_full, span, value
+from lopsided.core.pairwise.support import Ledger, Support, is_full, span, value
 
 RAW, SIGN = range(2)
+TOGETHER = 4  # rows that are measured one after the other for each expert
 _LOWEST_LOG = -1e300  # a weight that has vanished; minus infinity would turn differences into NaN
 
 
@@ -32,21 +36,26 @@ class PoolPlan(NamedTuple):
     combine: int
     risk_scale: float
     risk_by_cost: bool
-    wants_dots: bool
 
 
 class PoolScratch(NamedTuple):
-    """What is measured once for all experts (by column), the norms of one expert's points, and w_l / max w."""
+    """What is measured: distances and scalar products by expert, row and slot, norms by row; and w_l / max w."""
 
     squares: Floats
     dots: Floats
     norms: Floats
     shares: Floats
+    lonely: Integers
 
 
-def empty_pool_scratch(m: int, slots: int) -> PoolScratch:
-    """Scratch for m experts of so many slots each."""
-    return PoolScratch(np.zeros(m * slots), np.zeros(m * slots), np.zeros(slots), np.zeros(m))
+def empty_pool_scratch(stack: Support) -> PoolScratch:
+    """Scratch for these experts, in which `lonely` says what `Ledger.length` does, for each of them."""
+    m, slots = stack.weights.shape
+    squares, dots = aligned_zeros(m, TOGETHER, slots), aligned_zeros(m, TOGETHER, slots)
+    lonely = np.zeros((m, slots + 2), dtype=np.int64)
+    diagonals = np.diagonal(stack.gram[:, :slots], axis1=1, axis2=2)
+    lonely[:, 1:-1] = (diagonals == 1.0) & (np.count_nonzero(stack.gram[:, :slots], axis=2) == 1)
+    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely)
 
 
 @compiled
@@ -88,32 +97,64 @@ def _divided(total: float, mass: float) -> float:
 
 
 @compiled
-def fill_expert_row(
-    support: Support,
-    shared: SharedPoints,
-    index: int,
+def _measure_together(
+    stack: Support, kernels: Kernels, points: Points, rows: Rows, first: int, n: int, scratch: PoolScratch
+) -> None:
+    """All distances, and scalar products where a kernel needs them, of the rows first..first+n-1."""
+    for place in range(n):
+        scratch.norms[place] = squared_norm(rows, first + place)
+    as_four = n == TOGETHER and rows.starts.size == 0 and points.lookup.size == 0
+    for index in range(stack.weights.shape[0]):
+        support = expert(stack, index)
+        for part in range(2):
+            start, stop = span(support, part)
+            if as_four and not needs_dots(kernel_of(kernels, index)):
+                dense_squares_of_four(points.values[index], rows.dense, first, start, stop, scratch.squares[index])
+                continue
+            for place in range(n):
+                _measure(kernels, points, index, rows, first + place, place, start, stop, scratch)
+
+
+@compiled
+def _measure(
+    kernels: Kernels,
     points: Points,
-    norm: float,
+    index: int,
+    rows: Rows,
+    t: int,
+    place: int,
+    start: int,
+    stop: int,
+    scratch: PoolScratch,
+) -> None:
+    squares, dots, norm = scratch.squares[index, place], scratch.dots[index, place], scratch.norms[place]
+    measure(points_of(points, index), rows, t, norm, start, stop, squares, dots, needs_dots(kernel_of(kernels, index)))
+
+
+@compiled
+def _fill_expert_row(
+    support: Support,
+    kernels: Kernels,
+    points: Points,
+    index: int,
+    place: int,
     work: Workspace,
     scratch: PoolScratch,
 ) -> None:
-    """work.row for one expert, gathering what was measured once for all."""
-    kernel = kernel_of(shared, index)
+    """work.row for one expert and one of the rows that were measured."""
+    kernel, norms = kernel_of(kernels, index), points.squared_norms[index]
+    squares, dots = scratch.squares[index, place], scratch.dots[index, place]
     for part in range(2):
         start, stop = span(support, part)
-        columns = shared.columns[index, start:stop]
-        squares, dots, norms = work.squares[start:stop], work.dots[start:stop], scratch.norms[start:stop]
-        for i in range(columns.size):
-            squares[i] = scratch.squares[columns[i]]
-            dots[i] = scratch.dots[columns[i]]
-            norms[i] = points.squared_norms[columns[i]]
-        similarities(kernel, squares, dots, norms, norm, work.row[start:stop])
+        similarities(
+            kernel, squares[start:stop], dots[start:stop], norms[start:stop], scratch.norms[place], work.row[start:stop]
+        )
 
 
 @compiled
 def multikernel_run(
     stack: Support,
-    shared: SharedPoints,
+    kernels: Kernels,
     log_weights: Floats,
     points: Points,
     plan: Plan,
@@ -133,30 +174,36 @@ def multikernel_run(
     An example whose label is NaN is scored only. Returns the number of the first example not learned, as
     `lopsided.core.pairwise.koil.run` does.
     """
-    m = log_weights.size
+    clock = points.marks.shape[1] - 1
     for t in range(start, stop):
+        place = (t - start) % TOGETHER
+        if place == 0:
+            _measure_together(stack, kernels, points, rows, t, min(TOGETHER, stop - t), scratch)
         y = labels[t]
-        if math.isnan(y):
-            mass = fill_shares(log_weights, scratch.shares)
-            scores[t] = _combined_score(stack, shared, mass, points, pool_plan, rows, t, work, scratch)
-            continue
-        if plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
+        if not math.isnan(y) and plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
             return t
-        tick(points)
-        norm = squared_norm(rows, t)
-        measure(points, rows, t, norm, 0, shared.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
         mass = fill_shares(log_weights, scratch.shares)
-        reported, column = 0.0, NO_COLUMN
-        for index in range(m):
+        if math.isnan(y):
+            scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, place, work, scratch)
+            continue
+        points.marks[0, clock] += 1
+        together_until = min(t - place + TOGETHER, stop)
+        reported, norm = 0.0, scratch.norms[place]
+        for index in range(log_weights.size):
             support = expert(stack, index)
-            fill_expert_row(support, shared, index, points, norm, work, scratch)
+            _fill_expert_row(support, kernels, points, index, place, work, scratch)
             if draw(draws) < scratch.shares[index]:
-                itself = self_similarity(kernel_of(shared, index), norm)
-                score, risk, slot = step(support, plan, work.row, itself, y, costs[t], draws, work.ledger, work.chosen)
+                itself = self_similarity(kernel_of(kernels, index), norm)
+                ledger = Ledger(work.ledger.slots, work.ledger.amounts, scratch.lonely[index])
+                score, risk, slot = step(support, plan, work.row, itself, y, costs[t], draws, ledger, work.chosen)
                 risk *= pool_plan.risk_scale * (costs[t] if pool_plan.risk_by_cost else 1.0)
                 log_weights[index] = max(log_weights[index] - pool_plan.weight_rate * risk, _LOWEST_LOG)
                 if slot != NOT_STORED:
-                    column = hold(shared, points, index, slot, column, rows, t, norm)
+                    own = points_of(points, index)
+                    set_clock(own, points.marks[0, clock])
+                    store(own, slot, rows, t, norm)
+                    for later in range(t + 1, together_until):  # these were measured before it came
+                        _measure(kernels, points, index, rows, later, place + later - t, slot, slot + 1, scratch)
             else:
                 score = value(support, work.row)
             reported += scratch.shares[index] * vote(score, pool_plan.combine)
@@ -175,7 +222,7 @@ def _any_full(stack: Support, room: int) -> bool:
 @compiled
 def multikernel_score_rows(
     stack: Support,
-    shared: SharedPoints,
+    kernels: Kernels,
     log_weights: Floats,
     points: Points,
     pool_plan: PoolPlan,
@@ -187,27 +234,27 @@ def multikernel_score_rows(
     """The combined score of every example."""
     mass = fill_shares(log_weights, scratch.shares)
     for t in range(scores.size):
-        scores[t] = _combined_score(stack, shared, mass, points, pool_plan, rows, t, work, scratch)
+        place = t % TOGETHER
+        if place == 0:
+            _measure_together(stack, kernels, points, rows, t, min(TOGETHER, scores.size - t), scratch)
+        scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, place, work, scratch)
 
 
 @compiled
 def _combined_score(
     stack: Support,
-    shared: SharedPoints,
+    kernels: Kernels,
     mass: float,
     points: Points,
     pool_plan: PoolPlan,
-    rows: Rows,
-    t: int,
+    place: int,
     work: Workspace,
     scratch: PoolScratch,
 ) -> float:
-    """The combined score of one example, by the shares in the scratch, whose sum is `mass`."""
-    norm = squared_norm(rows, t)
-    measure(points, rows, t, norm, 0, shared.free_count[1], scratch.squares, scratch.dots, pool_plan.wants_dots)
+    """The combined score of a row that was measured, by the shares in the scratch, whose sum is `mass`."""
     total = 0.0
     for index in range(scratch.shares.size):
         support = expert(stack, index)
-        fill_expert_row(support, shared, index, points, norm, work, scratch)
+        _fill_expert_row(support, kernels, points, index, place, work, scratch)
         total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)
     return finite(_divided(total, mass))

@@ -42,7 +42,11 @@ class Support(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """Changes of weight not yet in the scores: `amounts[q]` times row `slots[q]` of the Gram matrix."""
+    """Changes of weight not yet in the scores: `amounts[q]` times row `slots[q]` of the Gram matrix.
+
+    `length[0]` is how many there are. Behind it there may be a mark for each row of the Gram matrix that is surely 1 on
+    the diagonal and 0 elsewhere, so that it need not be fetched: the vectors of a narrow kernel do not know each other.
+    """
 
     slots: Integers
     amounts: Floats
@@ -128,6 +132,28 @@ def refresh(support: Support) -> None:
 
 
 @compiled
+def is_lonely(ledger: Ledger, gram_row: int) -> bool:
+    """Whether a row of the Gram matrix is marked as 1 on the diagonal and 0 elsewhere."""
+    return ledger.length.size > 1 and ledger.length[1 + gram_row] != 0
+
+
+@compiled
+def _mark_newcomer(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float) -> bool:
+    """Mark the row of a newcomer, and unmark those that it is similar to; whether the row is as it was before."""
+    was_lonely, met = is_lonely(ledger, slot), 0
+    if ledger.length.size == 1:
+        return False
+    marks = ledger.length[1:]
+    for part in range(2):
+        start, stop = span(support, part)
+        for i in range(start, stop):
+            if row[i] != 0.0 and i != slot:
+                marks[i], met = 0, met + 1
+    marks[slot] = 1 if met == 0 and itself == 1.0 else 0
+    return was_lonely and marks[slot] == 1
+
+
+@compiled
 def note(ledger: Ledger, gram_row: int, amount: float) -> None:
     """Enter a change into the ledger."""
     n = ledger.length[0]
@@ -156,6 +182,8 @@ def take_out(support: Support, ledger: Ledger, slot: int, row: Floats) -> float:
     for i in range(support.weights.size):
         support.gram[scratch, i] = support.gram[slot, i]
     support.gram[scratch, slot] = row[slot]
+    if ledger.length.size > 1:
+        ledger.length[1 + scratch] = is_lonely(ledger, slot) and row[slot] == 0.0
     support.weights[slot] = 0.0
     for q in range(ledger.length[0]):
         if ledger.slots[q] == slot:
@@ -168,7 +196,8 @@ def take_out(support: Support, ledger: Ledger, slot: int, row: Floats) -> float:
 def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float, score: float, weight: float) -> None:
     """Write a newcomer into a free slot: its Gram row and column, its score so far, its weight."""
     gram = support.gram
-    for part in range(2):
+    as_before = _mark_newcomer(support, ledger, slot, row, itself)
+    for part in range(0 if as_before else 2):
         start, stop = span(support, part)
         own, similarities = gram[slot, start:stop], row[start:stop]
         for i in range(own.size):
@@ -184,6 +213,8 @@ def put(support: Support, ledger: Ledger, slot: int, row: Floats, itself: float,
 @compiled
 def settle(support: Support, ledger: Ledger) -> None:
     """Bring the cached scores up to date: scores += sum_q amounts[q] gram[slots[q]], up to eight rows a pass."""
+    if ledger.length.size > 1 and _settle_lonely(support, ledger):
+        return
     for _ in range(-ledger.length[0] % _GROUP):
         note(ledger, ledger.slots[ledger.length[0] - 1], 0.0)
     scores, gram, slots, amounts, n = support.scores, support.gram, ledger.slots, ledger.amounts, ledger.length[0]
@@ -204,3 +235,17 @@ def settle(support: Support, ledger: Ledger) -> None:
         for i in range(scores.size):
             scores[i] += (a0 * r0[i] + a1 * r1[i]) + (a2 * r2[i] + a3 * r3[i])
     ledger.length[0] = 0
+
+
+@compiled
+def _settle_lonely(support: Support, ledger: Ledger) -> bool:
+    """The same, bit by bit, if all rows are marked: each changes one score, that of what was taken out none."""
+    n, scratch = ledger.length[0], support.gram.shape[0] - 1
+    for q in range(n):
+        if not is_lonely(ledger, ledger.slots[q]):
+            return False
+    for q in range(n):
+        if ledger.slots[q] != scratch:
+            support.scores[ledger.slots[q]] += ledger.amounts[q]
+    ledger.length[0] = 0
+    return True

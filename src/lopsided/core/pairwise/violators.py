@@ -21,7 +21,8 @@ from lopsided.core.pairwise.support import SCALE, Support, occupied
 
 HINGE, SQUARED_HINGE = range(2)
 _OUT_OF_REACH = -math.inf  # the similarity of a vector that is not to be chosen
-_BINADE, _LONGEST_STRIDE = 1 << 52, 1 << 62  # between the orders of x and 2 x; no sum of two has more than 64 bits
+_LARGEST_ORDER = (1 << 63) - 1
+_HALVINGS = 8  # after which most searches have ended
 
 
 class Chosen(NamedTuple):
@@ -68,38 +69,42 @@ def violators(
 @compiled
 def _choose(chosen: Chosen, candidates: Floats, start: int, k: int) -> int:
     """The slots of the k largest candidates within reach, or of all if there are fewer."""
-    n, largest = 0, order_of(_OUT_OF_REACH)
+    out_of_reach = order_of(_OUT_OF_REACH)
+    n, largest, smallest = 0, out_of_reach, _LARGEST_ORDER
     for i in range(candidates.size):
-        n += candidates[i] > _OUT_OF_REACH
-        largest = max(largest, order_of(candidates[i]))
+        order = order_of(candidates[i])
+        n += order > out_of_reach
+        largest = max(largest, order)
+        smallest = min(smallest, order if order > out_of_reach else _LARGEST_ORDER)
     if n <= k:
         return _collect(chosen, candidates, start, _OUT_OF_REACH, 0)
-    # `n` > k are not below `low`, `above` < k not below `high`: down from the top in growing strides, then by halves.
-    high, above, stride = largest + 1, 0, _BINADE
-    low = _lower(largest, stride)
-    n = _at_least(candidates, low)
-    while n < k:
-        high, above = low, n
-        stride = min(2 * stride, _LONGEST_STRIDE)
-        low = _lower(low, stride)
-        n = _at_least(candidates, low)
+    # `n` > k are not below `low`, `above` < k not below `high`: by halves, until there are k or all others are equal.
+    low, high, above, halvings = smallest, largest + 1, 0, 0
     while n > k and low + 1 < high:
+        if halvings == _HALVINGS:  # far from each other, or equal: on to where there are candidates
+            low, high, halvings = _closest(candidates, low, high, True), _closest(candidates, low, high, False) + 1, 0
+            continue
         middle = (low >> 1) + (high >> 1) + (low & high & 1)  # their sum has more than 64 bits
         at_least = _at_least(candidates, middle)
+        halvings += 1
         if at_least < k:
             high, above = middle, at_least
         else:
             low, n = middle, at_least
     if n == k:
-        high, above = low, k
+        high, above = low if low != 0 else -1, k  # the next below 0 would be -0, which is not below it
     # Of those that are equal to the last one chosen, as many as there is room for.
     return _collect(chosen, candidates, start, float_in_order(high - 1), k - above)
 
 
 @compiled
-def _lower(order: int, stride: int) -> int:
-    lowest = order_of(_OUT_OF_REACH)
-    return order - stride if order > lowest + stride else lowest
+def _closest(candidates: Floats, low: int, high: int, from_below: bool) -> int:
+    """The order of the smallest (`from_below`) or the largest candidate from `low` to below `high`."""
+    smallest, largest, least, limit = high, low, float_in_order(low), float_in_order(high)
+    for i in range(candidates.size):  # compared as they are counted: 0 and -0, which differ in their orders, are equal
+        smallest = min(smallest, order_of(candidates[i]) if candidates[i] >= least else high)
+        largest = max(largest, order_of(candidates[i]) if candidates[i] < limit else low)
+    return smallest if from_below else largest
 
 
 @compiled

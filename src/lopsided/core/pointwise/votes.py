@@ -15,9 +15,9 @@ import numpy as np
 from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.arithmetic.limits import LARGEST, NOT_STORED, finite
-from lopsided.core.geometry.kernels import self_similarity, similarities
+from lopsided.core.geometry.kernels import kernel_of, self_similarity, similarities
 from lopsided.core.geometry.points import Points, Rows, measure, measure_column, squared_norm, tick
-from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, hold, kernel_of
+from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, hold
 from lopsided.core.pointwise.budget import SHRINK_FIRST, Budget, put_newcomer
 from lopsided.core.pointwise.expansion import (
     EXPANSION_DIVERGED,

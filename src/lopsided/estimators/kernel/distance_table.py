@@ -41,7 +41,8 @@ class DistanceTable:
             return False
         learner._check_parameters()
         kernel = chosen_kernel(learner, X.shape[1]).compiled()
-        return POLICIES[learner.policy] != UNBOUNDED and not needs_dots(kernel)
+        in_double = learner.dtype == "float64"  # as the table is
+        return in_double and POLICIES[learner.policy] != UNBOUNDED and not needs_dots(kernel)
 
     def scores_after(self, learner: KOIL, y: npt.NDArray[Any], classes: Any, train: Integers, rest: Integers) -> Floats:
         """`decision_function` of the rows `rest` after one pass over the rows `train`; the learner is used up by it."""

@@ -129,6 +129,12 @@ class KOIL(SupportVectorLearner):
         Degree of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
     coef0 : float >= 0, default=0.0
         Constant of the polynomial kernel (x.z + coef0)^degree. Only for kernel="poly".
+    dtype : {"float64", "float32"}, default="float64"
+        How support vectors are kept. With "float32" distances between dense rows are computed in single precision: a
+        row takes a third less time at 300 features, a quarter less at 60, little less below 20 (`make bench`), and
+        vectors take half the memory. Scores then have about seven digits, of which fewer are right where features lie
+        far from 0 for what they vary: scale them first. Sparse rows are measured in double precision, against vectors
+        in single precision.
     threshold : float or {"zero", "f1", "gmean", "rate:SHARE"}, default="zero"
         The score above which `predict` answers with the positive label. "zero" is 0, the published rule. "f1" and
         "gmean" maximise that measure over the latest progressive scores. "rate:0.01" flags that share of the
@@ -166,7 +172,7 @@ class KOIL(SupportVectorLearner):
     violators, as Algorithm 2 says, not from the k nearest, as equation (3.9) does.
     """
 
-    _constraints: ClassVar[dict[str, Constraint]] = PAIRWISE | ONE_KERNEL
+    _constraints: ClassVar[dict[str, Constraint]] = PAIRWISE | ONE_KERNEL | {"dtype": choice("float64", "float32")}
 
     def __init__(
         self,
@@ -183,6 +189,7 @@ class KOIL(SupportVectorLearner):
         gamma: float | str = 1.0,
         degree: int = 3,
         coef0: float = 0.0,
+        dtype: str = "float64",
         threshold: float | str = "zero",
         pos_label: Any = None,
         shuffle: bool = False,
@@ -201,6 +208,7 @@ class KOIL(SupportVectorLearner):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.dtype = dtype
         self.threshold = threshold
         self.pos_label = pos_label
         self.shuffle = shuffle
@@ -212,7 +220,7 @@ class KOIL(SupportVectorLearner):
         self._pair_cost = float(self.C)
         rooms = (FIRST_ROOM, FIRST_ROOM) if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._support = empty_support(rooms)
-        self._points = empty_points(n_features, sum(rooms))
+        self._points = empty_points(n_features, sum(rooms), dtype=np.dtype(self.dtype))
         self._make_workspace()
 
     def _make_workspace(self) -> None:
@@ -253,7 +261,8 @@ class KOIL(SupportVectorLearner):
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         rooms = None if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._support = restored_support(arrays, rooms)
-        self._points = restored_points(arrays, self.n_features_in_, self._support.weights.size, self.n_seen_)
+        slots, dtype = self._support.weights.size, np.dtype(self.dtype)
+        self._points = restored_points(arrays, self.n_features_in_, slots, self.n_seen_, dtype=dtype)
         self._make_workspace()
 
     def _kept(self) -> Kept:
@@ -272,6 +281,7 @@ class KOIL(SupportVectorLearner):
             n_features=self.n_features_in_,
             uniforms=drawn(self._uniforms, both.size),
             owner=type(self).__name__,
+            dtype=np.dtype(self.dtype),
         )
         add_tallies(self._support, [model._support for model in models])
         self._points.marks[-1] = self.n_seen_

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from lopsided.constraints import Constraint, choice, flag, number
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
-from lopsided.core.geometry.kernels import needs_dots
+from lopsided.core.geometry.kernels import stacked_kernels
 from lopsided.core.geometry.points import Rows, empty_points
-from lopsided.core.geometry.shared_points import empty_shared_points
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import empty_workspace
 from lopsided.core.pairwise.multikernel_koil import (
@@ -33,21 +32,24 @@ from lopsided.estimators.kernel.uniting_supports import (
     add_tallies,
     kept_in_rooms,
     kernel_at,
-    pooled,
     sizes_of,
     support_of,
 )
 from lopsided.estimators.state.arrays import named_arrays, taken
-from lopsided.estimators.state.points import more_columns, moved_points, points_arrays, restored_points
-from lopsided.estimators.state.shared_points import (
+from lopsided.estimators.state.points import numbers_of, points_arrays, vectors_at
+from lopsided.estimators.state.stacked_supports import (
+    all_wide_enough,
     experts_of,
-    grown_shared_points,
-    grown_stack,
-    restored_shared_points,
+    grown_experts,
+    points_of_experts,
+    points_once_shared,
+    restored_expert_points,
     stacked,
+    stacked_points,
 )
 from lopsided.estimators.state.support import (
     doubled_rooms,
+    grown_points,
     grown_support,
     occupied_slots,
     restored_support,
@@ -69,8 +71,8 @@ class MultiKernelKOIL(SupportVectorLearner):
 
     The score is sum_l q_l f_l(x) with q = w / sum w.
 
-    Cost of one example: at most the number of kernels times that of KOIL; distances to an example that several kernels
-    hold are computed once. Memory: 8 m slots (slots + n_features) bytes for m kernels, fixed at the first example.
+    Cost of one example: at most the number of kernels times that of KOIL. Memory: 8 m slots (slots +
+    n_features) bytes for m kernels, fixed at the first example.
 
     Parameters
     ----------
@@ -201,21 +203,19 @@ class MultiKernelKOIL(SupportVectorLearner):
             combine=_COMBINATIONS[self.combine],
             risk_scale=1.0 if self.risk_scale == "C" else float(self.risk_scale),
             risk_by_cost=self.risk_scale == "C",
-            wants_dots=any(needs_dots(kernel) for kernel in kernels),
         )
         self._pair_cost = float(self.C)
         rooms = (FIRST_ROOM, FIRST_ROOM) if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._stack = stacked([empty_support(rooms)] * len(kernels))
-        self._pool = empty_shared_points(kernels, sum(rooms), len(kernels) * sum(rooms))
+        self._kernels = stacked_kernels(kernels)
         self._log_weights = np.zeros(len(kernels))
-        self._points = empty_points(n_features, self._pool.holders.size)
+        self._points = stacked_points([empty_points(n_features, sum(rooms))] * len(kernels))
         self._make_workspace()
 
     def _make_workspace(self) -> None:
-        m, slots = self._stack.weights.shape
         k = max(self._plan.neighbors_positive, self._plan.neighbors_negative)
-        self._work = empty_workspace(slots, k)
-        self._scratch = empty_pool_scratch(m, slots)
+        self._work = empty_workspace(self._stack.weights.shape[1], k)
+        self._scratch = empty_pool_scratch(self._stack)
         self._unbind()
 
     _run = staticmethod(multikernel_run)
@@ -224,11 +224,11 @@ class MultiKernelKOIL(SupportVectorLearner):
     def _run_arguments(
         self, rows: Rows, signs: Floats, costs: Floats, draws: Draws, scores: Floats, every_score: bool
     ) -> tuple[Any, ...]:
-        model = (self._stack, self._pool, self._log_weights, self._points, self._plan, self._pool_plan)
+        model = (self._stack, self._kernels, self._log_weights, self._points, self._plan, self._pool_plan)
         return (*model, rows, signs, costs, draws, self._work, self._scratch, scores)
 
     def _score_arguments(self, rows: Rows, scores: Floats) -> tuple[Any, ...]:
-        model = (self._stack, self._pool, self._log_weights, self._points, self._pool_plan)
+        model = (self._stack, self._kernels, self._log_weights, self._points, self._pool_plan)
         return (*model, rows, self._work, self._scratch, scores)
 
     @property
@@ -241,30 +241,36 @@ class MultiKernelKOIL(SupportVectorLearner):
 
     def _make_room(self) -> None:
         rooms = doubled_rooms(self._stack.tally[0, SIZE], self._stack.tally[:, USED].max(axis=0))
-        larger = grown_stack(self._stack, rooms, type(self).__name__)
-        self._pool = grown_shared_points(self._pool, self._stack, rooms)
-        self._points = more_columns(self._points, self._pool.holders.size)
-        self._stack = larger
+        self._stack, self._points = grown_experts(self._stack, self._points, rooms, type(self).__name__)
         self._make_workspace()
 
+    def _prepare_for(self, rows: Rows) -> None:
+        points = all_wide_enough(self._points, rows)
+        if points is not self._points:
+            self._points = points
+            self._unbind()
+
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays = named_arrays(support=self._stack, pool=self._pool) | points_arrays(self._points)
-        return arrays | {"log_weights": self._log_weights}
+        of_each = [points_arrays(own) for own in points_of_experts(self._points)]
+        points = {name: np.stack([arrays[name] for arrays in of_each]) for name in of_each[0]}
+        return named_arrays(support=self._stack) | points | {"log_weights": self._log_weights}
 
     def _restore(self, arrays: dict[str, npt.NDArray[Any]]) -> None:
         rooms = None if self._plan.policy == UNBOUNDED else budget_pair(self.budget)
         self._stack = restored_support(arrays, rooms, experts=self._stack.weights.shape[0])
-        in_use = [occupied_slots(one) for one in experts_of(self._stack)]
-        self._pool = restored_shared_points(arrays, self._pool, in_use, self._stack.weights.size)
         self._log_weights = taken(arrays, "log_weights", np.float64, self._log_weights.shape)
-        self._points = restored_points(arrays, self.n_features_in_, self._pool.holders.size, self.n_seen_)
+        if "pool.columns" in arrays:
+            self._points = points_once_shared(arrays, self._stack, self._kernels, self.n_features_in_, self.n_seen_)
+        else:
+            self._points = restored_expert_points(arrays, self._stack, self.n_features_in_, self.n_seen_)
         self._make_workspace()
 
     def _kept(self, index: int) -> Kept:
         """The vectors of one kernel."""
         one = experts_of(self._stack)[index]
-        signs = np.repeat([1.0, -1.0], sizes_of(one))
-        return kept_in_rooms(one, self._points, self._pool.columns[index], signs)
+        sizes = sizes_of(one)
+        own = points_of_experts(self._points)[index]
+        return kept_in_rooms(one, own, np.arange(sum(sizes)), np.repeat([1.0, -1.0], sizes))
 
     def _merge(self, models: list[Any], shares: Floats) -> None:
         self._start(self.n_features_in_)
@@ -277,7 +283,7 @@ class MultiKernelKOIL(SupportVectorLearner):
                 np.where(both.signs > 0.0, 0, 1),
                 sizes_of(experts_of(self._stack)[index]),
                 policy=self._plan.policy,
-                kernel=kernel_at(self._pool, index),
+                kernel=kernel_at(self._kernels, index),
                 n_features=self.n_features_in_,
                 uniforms=drawn(self._uniforms, both.size),
                 owner=type(self).__name__,
@@ -285,17 +291,12 @@ class MultiKernelKOIL(SupportVectorLearner):
             )
             add_tallies(support, [experts_of(model._stack)[index] for model in models])
             supports.append(support)
-            held.append((points, occupied_slots(support)))
+            held.append(points)
         rooms = max(sizes_of(one)[0] for one in supports), max(sizes_of(one)[1] for one in supports)
-        larger = [grown_support(one, rooms, type(self).__name__, experts=m) for one in supports]
-        # Vectors keep their order in a room that has become larger, and so in the list of slots in use.
-        in_rooms = [
-            (moved_points(points, slots, occupied_slots(one), sum(rooms)), occupied_slots(one))
-            for (points, slots), one in zip(held, larger, strict=True)
-        ]
-        self._stack = stacked(larger)
-        self._pool, self._points = pooled(self._pool, in_rooms, sum(rooms), m * sum(rooms), self.n_features_in_)
-        self._points.marks[-1] = self.n_seen_
+        self._stack = stacked([grown_support(one, rooms, type(self).__name__, experts=m) for one in supports])
+        moved = [grown_points(points, one, rooms) for points, one in zip(held, supports, strict=True)]
+        self._points = stacked_points(moved)
+        self._points.marks[:, -1] = self.n_seen_
         self._log_weights[:] = averaged([model._log_weights for model in models], shares)
         self._make_workspace()
 
@@ -321,7 +322,23 @@ class MultiKernelKOIL(SupportVectorLearner):
         return int(self._stack.tally[:, USED].sum())
 
     def _columns_in_use(self) -> list[npt.NDArray[np.int64]]:
-        return [self._pool.columns[index, occupied_slots(one)] for index, one in enumerate(experts_of(self._stack))]
+        return [occupied_slots(one) for one in experts_of(self._stack)]
+
+    @property
+    def support_vectors_(self) -> list[Any]:
+        """The support vectors of each kernel (copies): positives, then negatives."""
+        self._check_started()
+        return [vectors_at(*held) for held in zip(points_of_experts(self._points), self._columns_in_use(), strict=True)]
+
+    @property
+    def support_numbers_(self) -> list[npt.NDArray[np.int64]]:
+        """Which row each of them is, counted from 1 over the rows learned (copies); 0 where nobody knows."""
+        self._check_started()
+        numbers = map(numbers_of, points_of_experts(self._points))
+        return [own[columns] for own, columns in zip(numbers, self._columns_in_use(), strict=True)]
+
+    def _kept_numbers(self) -> npt.NDArray[np.int64]:
+        return np.concatenate([numbers_of(own) for own in points_of_experts(self._points)])
 
     @property
     def support_weights_(self) -> list[Floats]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
-from lopsided.core.geometry.kernels import Kernel
+from lopsided.core.geometry.kernels import Kernel, Kernels
 from lopsided.core.geometry.points import Points, empty_points
 from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints, fill_columns
 from lopsided.core.pairwise.admission import FIFO, UNBOUNDED
@@ -63,6 +63,7 @@ def support_of(
     uniforms: Floats,
     owner: str,
     experts: int = 1,
+    dtype: Any = np.float64,
 ) -> tuple[Support, Points, Kept]:
     """A support set of these vectors, those that fit; and what was put into it, in the order of each room's slots."""
     stays = np.ones(both.size, dtype=np.bool_)
@@ -80,7 +81,7 @@ def support_of(
         sizes = _enough(sizes[0], held[0]), _enough(sizes[1], held[1])
     support = grown_support(empty_support((0, 0)), sizes, owner, experts)
     rows = validation.as_rows(both.vectors)
-    points = wide_enough(empty_points(n_features, sum(sizes)), rows)
+    points = wide_enough(empty_points(n_features, sum(sizes), dtype=dtype), rows)
     work = empty_workspace(sum(sizes), 1)
     reinsert_pairwise(support, points, kernel, rows, rooms, both.weights, both.numbers, n_kept, work)
     return support, points, both.chosen(np.arange(n_kept))
@@ -140,9 +141,9 @@ def add_steps(expansion: Expansion, expansions: list[Expansion]) -> None:
 # -------------------------------------------------------------------- points of several kernels
 
 
-def kernel_at(shared: SharedPoints, index: int) -> Kernel:
+def kernel_at(kernels: Kernels | SharedPoints, index: int) -> Kernel:
     """One kernel of a pool."""
-    return Kernel(shared.atoms[shared.bounds[index] : shared.bounds[index + 1]], bool(shared.normalized[index]))
+    return Kernel(kernels.atoms[kernels.bounds[index] : kernels.bounds[index + 1]], bool(kernels.normalized[index]))
 
 
 def pooled(

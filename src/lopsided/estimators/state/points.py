@@ -29,14 +29,19 @@ def _n_features(points: Points) -> npt.NDArray[np.int64]:
 
 
 def restored_points(
-    arrays: Mapping[str, npt.NDArray[Any]], n_features: int, capacity: int, n_seen: int, by_non_zeros: bool = False
+    arrays: Mapping[str, npt.NDArray[Any]],
+    n_features: int,
+    capacity: int,
+    n_seen: int,
+    by_non_zeros: bool = False,
+    dtype: Any = np.float64,
 ) -> Points:
     """The support points of a file whose learner has seen so many rows; older ones do not say which rows they are."""
-    points = empty_points(n_features, capacity, by_non_zeros=by_non_zeros)
+    points = empty_points(n_features, capacity, by_non_zeros=by_non_zeros, dtype=dtype)
     features = taken(arrays, "points.features", np.int32, (capacity, None))
     width = features.shape[1] if points.lookup.size else 0
     points = points._replace(
-        values=taken(arrays, "points.values", np.float64, points.values.shape),
+        values=taken(arrays, "points.values", dtype, points.values.shape),
         squared_norms=taken(arrays, "points.squared_norms", np.float64, (capacity,)),
         features=features,
         entries=taken(arrays, "points.entries", np.float64, (capacity, width)),
@@ -83,7 +88,8 @@ def moved_points(
     before = points.features.shape[1]
     by_non_zeros = points.lookup.size > 0
     n_features = points.lookup.size if by_non_zeros else points.values.shape[0]
-    moved = empty_points(n_features, capacity, before if width is None else width, by_non_zeros)
+    width = before if width is None else width
+    moved = empty_points(n_features, capacity, width, by_non_zeros, points.values.dtype)
     moved.values[:, target] = points.values[:, columns]
     moved.squared_norms[target] = points.squared_norms[columns]
     moved.features[target, :before] = points.features[columns]
@@ -97,7 +103,7 @@ def moved_points(
 def vectors_at(points: Points, columns: npt.NDArray[np.int64]) -> Any:
     """The points of these columns, a row each (a copy): an array, or CSR where they are kept by non-zeros."""
     if not points.lookup.size:
-        return np.ascontiguousarray(points.values[:, columns].T)
+        return np.ascontiguousarray(points.values[:, columns].T, dtype=np.float64)
     counts = _n_features(points)[columns]
     held = np.arange(points.features.shape[1]) < counts[:, None]
     starts = np.concatenate([[0], np.cumsum(counts)])

@@ -9,43 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.core.geometry.shared_points import NO_COLUMN, SharedPoints
-from lopsided.core.pairwise.support import START, USED, Support
 from lopsided.estimators.state.arrays import ModelFileError, in_range, taken
-from lopsided.estimators.state.support import grown_support
-
-
-def experts_of(stack: Support) -> list[Support]:
-    """The support set of each expert, as views."""
-    return [Support(*(array[index] for array in stack)) for index in range(stack.weights.shape[0])]
-
-
-def stacked(experts: list[Support]) -> Support:
-    """Support sets of the same rooms in arrays with one leading axis."""
-    return Support(*(np.stack(arrays) for arrays in zip(*experts, strict=True)))
-
-
-def grown_stack(stack: Support, rooms: tuple[int, int], owner: str) -> Support:
-    """The same experts with larger rooms."""
-    experts = experts_of(stack)
-    return stacked([grown_support(one, rooms, owner, experts=len(experts)) for one in experts])
-
-
-def grown_shared_points(shared: SharedPoints, stack: Support, rooms: tuple[int, int]) -> SharedPoints:
-    """The pool for larger rooms (`stack` as it was before): old columns keep their numbers, new ones are free."""
-    m, slots = shared.columns.shape
-    before, capacity = m * slots, m * sum(rooms)
-    columns = np.full((m, sum(rooms)), NO_COLUMN, dtype=np.int64)
-    for index, one in enumerate(experts_of(stack)):
-        for room, start in enumerate((0, rooms[0])):
-            first, n = one.tally[START, room], one.tally[USED, room]
-            columns[index, start : start + n] = shared.columns[index, first : first + n]
-    unused = np.concatenate([np.arange(capacity - 1, before - 1, -1), shared.free[: shared.free_count[0]]])
-    free = np.zeros(capacity, dtype=np.int64)
-    free[: unused.size] = unused
-    holders = np.zeros(capacity, dtype=np.int64)
-    holders[:before] = shared.holders
-    free_count = np.array([unused.size, shared.free_count[1]], dtype=np.int64)
-    return shared._replace(columns=columns, holders=holders, free=free, free_count=free_count)
 
 
 def roomier_shared_points(shared: SharedPoints, slots: int, capacity: int) -> SharedPoints:
