@@ -18,10 +18,10 @@ from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables
 
-_NOTHING_TO_DO = {InlineClosureLikes, InlineInlinables, InlineOverloads, NopythonRewrites}
+_NOTHING_TO_DO = {InlineClosureLikes, InlineInlinables, NopythonRewrites}
 
 
 class LeanLibrary(JITCodeLibrary):
