@@ -14,6 +14,7 @@ from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import Rows, first_beyond, first_known_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
+from lopsided.estimators.base.cutting import Cut
 from lopsided.estimators.base.merging import Merges
 from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
 from lopsided.protocol import Answer
@@ -169,7 +170,12 @@ class OnlineClassifier(Merges, Classifier):
     def score_one(self, x: Any) -> float:
         """`decision_function` for one example: a 1-d array or a mapping. The fast path for single examples."""
         with self._alone:
-            return self.raw_score_one(x) - self._threshold_for_one()
+            return self._shifted_one(self.raw_score_one(x), *self._cut_for_one())
+
+    def _shifted_one(self, score: float, threshold: float, part: float) -> float:
+        if not part or score != threshold:
+            return score - threshold
+        return self._shifted(np.array([score]), self._one_row, Cut(threshold, part)).item()
 
     def raw_score_one(self, x: Any) -> float:
         """`raw_scores` for one example: a 1-d array or a mapping. Never shifted by `threshold_`."""
@@ -181,8 +187,8 @@ class OnlineClassifier(Merges, Classifier):
     def answer_one(self, x: Any) -> Answer:
         """`answer` for one example: a 1-d array or a mapping."""
         with self._alone:
-            score, threshold = self.raw_score_one(x), self._threshold_for_one()
-            positive = score - threshold > 0.0
+            score, (threshold, part) = self.raw_score_one(x), self._cut_for_one()
+            positive = self._shifted_one(score, threshold, part) > 0.0
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
 
