@@ -15,6 +15,7 @@ from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
 from lopsided.estimators.base.tie_breaking import draws_of
 from lopsided.estimators.base.validation import as_rows
+from lopsided.estimators.kernel.parameters import chosen_pool
 from oracles.share_above import ShareAbove
 
 STREAM = overlapping(6000, 4, rare=0.05, random_state=2)
@@ -96,6 +97,32 @@ def test_every_learner_keeps_an_alert_budget(name):
     assert flagged.mean() == pytest.approx(0.05, rel=0.1)
 
 
+@pytest.mark.parametrize("name", ["OMKC", "BOMKC"])
+def test_votes_on_rows_that_were_learned_are_those_without_them(name):
+    model = registry.entry(name).kind(threshold="rate:0.05", random_state=0)
+    model.partial_fit(STREAM.X[:300], STREAM.y[:300])
+    recent, kernels = model._recent, chosen_pool("default")
+    scores = model.raw_scores(recent.rows)
+    found = model._as_if_new(scores, recent.numbers, as_rows(recent.rows), recent.signs)
+    for row in range(300):
+        x, peers, expected = STREAM.X[row], [], 0.0
+        peers = [STREAM.X[k] for k in range(300) if k != row and STREAM.y[k] == STREAM.y[row]]
+        for kernel, theta, vectors, weights, numbers in zip(
+            kernels, model.kernel_weights_, model.support_vectors_, model.support_weights_, model.support_numbers_,
+            strict=True,
+        ):  # fmt: skip
+            value = 0.0
+            for z, weight, number in zip(vectors, weights, numbers, strict=True):
+                term = weight * kernel([x], [z])[0, 0]
+                if number == row + 1:
+                    lengths = kernel([x])[0, 0] * kernel(peers).diagonal()
+                    term *= (kernel([x], peers)[0] ** 2 / lengths).max()
+                value += term
+            expected += theta * (1.0 if value >= 0.0 else -1.0)
+        assert found[row] == pytest.approx(expected, abs=1e-12)
+    assert np.count_nonzero(found != scores) > 5
+
+
 @pytest.mark.parametrize("name", ["KernelOGD", "NORMA", "SPA", "OSKL"])
 def test_rows_that_were_learned_are_no_better_than_new_ones(name):
     """Vectors score themselves: with them counted, KernelOGD flagged 8 % here."""
@@ -171,6 +198,7 @@ def test_draws_are_uniform_and_those_of_like_rows_have_nothing_to_do_with_each_o
     assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 0.04
     assert np.unique(draws).size == grid.shape[0]
     assert np.array_equal(draws, draws_of(as_rows(csr_array(grid))))
+    assert abs(np.corrcoef(draws, draws_of(as_rows(grid), -1.0))[0, 1]) < 0.04
     gaps = np.array([[np.nan, 1.0], [-np.nan, 1.0], [0.0, 1.0], [-0.0, 1.0]])
     first, second, third, fourth = draws_of(as_rows(gaps)).tolist()
     assert first == second != third == fourth

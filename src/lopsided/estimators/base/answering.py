@@ -152,7 +152,7 @@ class Answering(Locked):
         if cut.part:
             tied = scores == cut.at
             if tied.any():
-                shifted[tied & (draws_of(rows) < cut.part)] = np.nextafter(cut.at, np.inf) - cut.at
+                shifted[tied & (draws_of(rows, *cut) < cut.part)] = np.nextafter(cut.at, np.inf) - cut.at
         return shifted
 
     @property
@@ -166,7 +166,7 @@ class Answering(Locked):
         rows = validation.as_rows(recent.rows)
         scores = self._score(rows)
         if recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
-            scores = scores - self._own_parts(recent.numbers, rows, recent.signs)
+            scores = self._as_if_new(scores, recent.numbers, rows, recent.signs)
         return np.asarray(scores[np.argsort(recent.numbers)])
 
     @property
@@ -181,11 +181,17 @@ class Answering(Locked):
             latest = self._scores_of_late() if self._goes_by_rows else self._memory.latest_scores()
             return latest[-WINDOW:]
 
+    def _as_if_new(self, scores: Floats, numbers: Integers, rows: Rows, signs: Floats) -> Floats:
+        """Scores of rows that were learned, as they would be if these were new.
+
+        `numbers` are counted from 1 over the rows learned; `signs` are their classes.
+        """
+        return np.asarray(scores - self._own_parts(numbers, rows, signs))
+
     def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
         """How much of their present scores rows owe to having been learned themselves, which new rows have not.
 
-        `numbers` are counted from 1 over the rows learned; `signs` are their classes. Little enough to be nothing for
-        most learners.
+        Little enough to be nothing for most learners.
         """
         return 0.0
 
