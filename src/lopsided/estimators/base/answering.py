@@ -50,8 +50,13 @@ class Answering(Locked):
 
     @property
     def _remembers_its_answers(self) -> bool:
-        """Whether the score remembered of each row is what it would have answered then; not so for averages."""
+        """Whether the score that learning finds of a row is what it would have been answered; not so for averages."""
         return True
+
+    @property
+    def _wants_answers(self) -> bool:
+        """Whether a share of alerts is kept by answers that learning does not find on its way."""
+        return self._memory.share is not None and not self._remembers_its_answers
 
     @property
     def _learns_by_heart(self) -> bool:
@@ -211,7 +216,7 @@ class Answering(Locked):
             return self.threshold_, 0.0
         known = self._rate_cut
         is_known = known is not None and known[:2] == (self._recent.offered, rule)
-        if not is_known and self._remembers_its_answers:
+        if not is_known:
             cut = self._memory.next_cut(share)
             if cut is not None:
                 return cut, 0.0

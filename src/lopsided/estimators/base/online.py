@@ -150,8 +150,9 @@ class OnlineClassifier(Merges, Classifier):
                 return self
             if self._recent.is_on:
                 self._recent.offer_one(self._one_x, sign)
+            answer = self._score_one() if score is None and self._wants_answers else None
             found = self._learn_one(sign, weight)
-            self._memory.remember_one(sign, found if score is None else score)
+            self._memory.remember_one(sign, found if score is None else score, answer)
             if not self._has_warned:
                 self._warn_of_divergence()
             if sign > 0.0 and self._may_be_wrong_way_round:
@@ -220,7 +221,7 @@ class OnlineClassifier(Merges, Classifier):
         return self
 
     def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
-        """Learn or score rows in turn; returns the scores, of which only those of rows to be scored mean something."""
+        """Learn or score rows in turn; returns the scores, NaN where a row to be learned need not be scored."""
         if rows.starts.size:
             return self._take_sparse_turns(rows, turns, weights)
         one, found = self._one_x, np.zeros(turns.size)
@@ -236,10 +237,24 @@ class OnlineClassifier(Merges, Classifier):
             span = np.array([0, starts[t + 1] - starts[t]])
             row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
             if sign == sign:
-                self._learn(row, turns[t : t + 1], weights[t : t + 1], every_score=every)
+                found[t] = self._learn(row, turns[t : t + 1], weights[t : t + 1], every_score=every)[0]
             else:
                 found[t] = self._score(row)[0]
         return found
+
+    def _learn_with_answers(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """`_learn`, each row being scored just before; those scores are left in `_answers`."""
+        self._answers = None
+        twice, turns = np.repeat(np.arange(signs.size), 2), np.repeat(signs, 2)
+        turns[::2] = np.nan
+        doubled = validation.as_rows(validation.matrix_of(rows, self.n_features_in_)[twice])
+        found = self._learn_and_score(doubled, turns, np.repeat(weights, 2), every_score=every_score)
+        self._answers = found[::2].copy()
+        return found[1::2].copy()
+
+    def _learn_and_score(self, rows: Rows, turns: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """Learn some rows and score others in turn, all of them before they are learned."""
+        return OnlineClassifier._take_turns(self, rows, turns, weights)
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""

@@ -35,7 +35,7 @@ class ScoreMemory:
     """The latest progressive scores by class, and how many there have been."""
 
     _above: ShareAbove | None = None  # a cut that follows the scores
-    _cut: tuple[tuple[int, int], str, Cut] | None = None
+    _cut: tuple[tuple[int, ...], str, Cut] | None = None
 
     def __init__(self, share: float | None = None) -> None:
         self.positive = np.zeros(POSITIVE_RING)
@@ -47,21 +47,22 @@ class ScoreMemory:
         self._calibration: tuple[tuple[int, int], tuple[float, float]] | None = None
         self.follow(share)
 
-    def remember_one(self, sign: float, score: float) -> None:
-        """Note one score, if there was one."""
+    def remember_one(self, sign: float, score: float, answer: float | None = None) -> None:
+        """Note one score, if there was one; and the answer, if a share of alerts goes by another score than that."""
         which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
         self.seen[which] += 1
-        if score != score:
-            return
-        count = self.counts.item(which)
-        ring[count % len(ring)] = score
-        self.counts[which] = count + 1
-        self.latest[self.n_latest % LATEST_RING] = score
-        self.n_latest += 1
-        if self._above is not None:
-            follow_share(self._above, np.array([score]))
+        if score == score:
+            count = self.counts.item(which)
+            ring[count % len(ring)] = score
+            self.counts[which] = count + 1
+        latest = score if answer is None else answer
+        if latest == latest:
+            self.latest[self.n_latest % LATEST_RING] = latest
+            self.n_latest += 1
+            if self._above is not None:
+                follow_share(self._above, np.array([latest]))
 
-    def remember(self, signs: Floats, scores: Floats) -> None:
+    def remember(self, signs: Floats, scores: Floats, answers: Floats | None = None) -> None:
         """Note many, in order: the same as one after the other."""
         scored = ~np.isnan(scores)
         positives = int(np.count_nonzero(signs > 0))
@@ -74,10 +75,11 @@ class ScoreMemory:
             count = int(self.counts[which])
             _append(ring, count, new)
             self.counts[which] = count + new.size
-        _append(self.latest, self.n_latest, scores[scored])
-        self.n_latest += int(np.count_nonzero(scored))
+        latest = scores[scored] if answers is None else answers
+        _append(self.latest, self.n_latest, latest)
+        self.n_latest += latest.size
         if self._above is not None:
-            follow_share(self._above, scores[scored])
+            follow_share(self._above, latest)
 
     def follow(self, share: float | None, correction: float = 0.0, owed: float = 0.0) -> None:
         """From now on let a cut follow the scores, so that this share of them is above it; None: none does."""
@@ -134,11 +136,12 @@ class ScoreMemory:
 
     def cut(self, rule: str) -> Cut:
         """The same, and which part of the scores that are just there is above."""
-        if self._cut is None or self._cut[:2] != (self._moment, rule):
+        moment = (*self._moment, self.n_latest)
+        if self._cut is None or self._cut[:2] != (moment, rule):
             is_rate = rule.startswith("rate:") and self.n_latest
             share = rule.removeprefix("rate:")
             found = split_at_share(self._window(), float(share)) if is_rate else Cut(self._find_threshold(rule))
-            self._cut = (self._moment, rule, found)
+            self._cut = (moment, rule, found)
         return self._cut[2]
 
     def _find_threshold(self, rule: str) -> float:
