@@ -29,6 +29,7 @@ from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import NEGATIVE_RING, POSITIVE_RING, ScoreMemory
 from lopsided.estimators.base.tie_breaking import draws_of
 from lopsided.estimators.base.validation import as_rows
+from lopsided.estimators.by_name import set_threshold
 from lopsided.estimators.kernel.parameters import chosen_pool
 from oracles.share_above import ShareAbove
 
@@ -253,7 +254,12 @@ def test_rows_are_kept_for_a_share_of_alerts_and_nothing_else():
         model.partial_fit(X[:1000], y[:1000])
         assert model.has_rows_for_rate_ and len(model._recent.rows) == 1000
     assert plain.threshold_ == again.threshold_
-    assert not from_bytes(share.set_params(threshold="zero").to_bytes()).has_rows_for_rate_
+    share.set_params(threshold="zero")
+    again = from_bytes(share.to_bytes())
+    assert not share.has_rows_for_rate_ and not again.has_rows_for_rate_
+    for model in (share, again):  # which go on alike, also if a share is asked for once more
+        model.partial_fit(X[:10], y[:10]).set_params(threshold="rate:0.05").partial_fit(X[:500], y[:500])
+    assert share.to_bytes() == again.to_bytes()
 
 
 def test_rows_know_their_numbers():
@@ -388,15 +394,14 @@ def test_another_share_sets_out_anew():
     assert model.set_params(threshold="f1").score_memory_.following is None
 
 
-def test_averages_look_for_the_cut_now_and_then_only(monkeypatch):
-    """What SPA remembers of rows is the score of its last model, and it answers by the average of all."""
-    model = SPA(threshold="rate:0.05", random_state=0).partial_fit(STREAM.X[:1000], STREAM.y[:1000])
-    asked, score = [], type(model)._score
-    monkeypatch.setattr(type(model), "_score", lambda self, rows: asked.append(len(rows.dense)) or score(self, rows))
-    for x, y in zip(STREAM.X[1000:1250], STREAM.y[1000:1250], strict=True):
-        model.answer_one(x)
-        model.learn_one(x, y)
-    assert asked == [1000, 1101, 1202]
+def test_a_rule_that_is_changed_inside_of_a_pipeline_changes_what_the_whole_keeps():
+    """Else the same model goes on otherwise out of a file."""
+    model = StreamPipeline(learner=StreamPipeline(learner=OPAUC())).partial_fit(STREAM.X[:500], STREAM.y[:500])
+    set_threshold(model, "rate:0.05")
+    again = from_bytes(model.to_bytes())
+    for one in (model, again):
+        one.partial_fit(STREAM.X[500:1000], STREAM.y[500:1000])
+    assert model.has_rows_for_rate_ and model.to_bytes() == again.to_bytes()
 
 
 def test_rows_too_wide_to_keep_leave_progressive_scores_to_go_by():

@@ -269,7 +269,8 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         super().set_params(**params)
         if self._started:
             share = share_of(self._threshold_rule())
-            self._recent.is_on |= share is not None
+            if self._recent.is_on != (share is not None):  # as in a file, rows are there if the rule is a share
+                self._recent, self._rate_cut = RecentRows(self.n_features_in_, is_on=share is not None), None
             if share != self._memory.share:
                 self._memory.follow(share)
         return self
