@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lopsided.constraints import Constraint, choice, flag, number, whole
-from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.features.fourier_ranker import (
     CENTRE,
@@ -24,7 +24,6 @@ from lopsided.core.features.fourier_ranker import (
     RankerPlan,
     empty_ranker_scratch,
     empty_ranker_state,
-    encode_rows,
     ranker_run,
     ranker_score_rows,
 )
@@ -298,21 +297,6 @@ class FourierRanker(RenewsScale):
             if self._state.tally[SINCE]:
                 self._solve()
         return self
-
-    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
-        """How much rows owe to being in the moments, as those that came before the last solution are."""
-        if not self._state.tally[SOLVED]:
-            return 0.0
-        encoded, parts = np.empty((signs.size, self._state.weights.shape[1])), np.zeros(signs.size)
-        encode_rows(self._state, self._plan.linear, rows, self._work, encoded)
-        ages = self.n_seen_ - numbers
-        with one_blas_thread:
-            for m, memory in enumerate(self._moments_by_fade):
-                masses = np.asarray(memory.fade**ages, dtype=np.float64)
-                for r, ridge in enumerate(self._ridges):
-                    chance = self._experts.standing[CHANCE, m * len(self._ridges) + r]
-                    parts += chance * memory.own_parts(encoded, signs, masses, ridge, self._matrix)
-        return np.where(ages >= self._state.tally[SINCE], parts, 0.0)
 
     # ---------------------------------------------------------------- keeping, looking inside
 
