@@ -10,6 +10,7 @@ from sklearn.linear_model import SGDClassifier
 import lopsided as lp
 from cli.payments import payment_rows
 from late.witness import Witness
+from lopsided.alerts import AlertShare
 from lopsided.constraints import ParameterError
 from lopsided.datasets import four_clusters
 from lopsided.encoding import infer_schema
@@ -176,6 +177,20 @@ def test_an_evaluation_judges_only_rows_with_a_label():
     assert evaluation.late.counts == late.counts and late.counts.as_negatives > 0
     with pytest.raises(ParameterError, match="if labels come late"):
         Evaluation(koil(), delay=20, threshold="f1")
+
+
+def test_an_evaluation_with_late_labels_may_go_by_a_share():
+    """Which needs scores and no labels: of all rows as they come, also of those whose labels never come."""
+    y = STREAM.y.astype(float)
+    y[::7] = np.nan
+    evaluation = Evaluation(koil(), delay=20, unlabelled="negative:50", classes=[0, 1], threshold="rate:0.1")
+    called = []
+    for start in range(0, 400, 90):
+        evaluation.step(STREAM.X[start : start + 90], y[start : start + 90])
+        called += evaluation.latest_called.tolist()
+    scores = LateLearner(koil(), delay=20, unlabelled="negative:50", classes=[0, 1]).progressive_scores(STREAM.X, y)
+    np.testing.assert_array_equal(called, AlertShare(0.1).decide(scores))
+    np.testing.assert_array_equal(evaluation.called, np.array(called)[~np.isnan(y)])
 
 
 def test_threads_share_an_engine():

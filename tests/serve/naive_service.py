@@ -10,6 +10,7 @@ from lopsided.serve.messages import EventAnswers, LabelOutcomes
 from lopsided.serve.opening import entries_of, recovered
 from lopsided.serve.requests import Change, NewEvents, NewLabels
 from lopsided.serve.storage.log import LogReader
+from oracles.share_above import ShareAbove
 
 
 @dataclass
@@ -91,6 +92,58 @@ class Told:
         self.events[answer.id] = newer
 
 
+class Shares:
+    """Which events must be alerts where the rule is a rate: by scores alone, in the order of the log."""
+
+    def __init__(self) -> None:
+        self.share = self.champion = self.challenger = None
+        self.has_schema = self.has_challenger = False
+
+    def walk(self, entry) -> None:
+        match entry:
+            case log.Made():
+                self.has_schema = entry.settings.schema != "infer"
+                self._decide(entry.settings.decision)
+            case log.SchemaFound():
+                self.has_schema = True
+            case log.DecisionChanged():
+                self._decide(entry.decision)
+            case log.Challenged():
+                self.has_challenger = entry.challenger is not None
+                self.challenger = self._begun() if self.has_challenger else None
+            case log.Promoted():
+                if self.challenger is not None:
+                    self.champion, self.challenger = self.challenger, None
+                self.has_challenger = self.has_challenger and not self.has_schema  # it begins when there is one
+            case log.Events() if self.share is not None:
+                self._check(entry)
+
+    def _decide(self, decision) -> None:
+        rule = str(decision.threshold)
+        self.share = float(rule.removeprefix("rate:")) if rule.startswith("rate:") else None
+        self.champion = self._begun()
+        self.challenger = self._begun() if self.has_challenger else None
+
+    def _begun(self):
+        return None if self.share is None else ShareAbove(self.share)
+
+    def _check(self, entry) -> None:
+        if entry.rival_array is not None and self.challenger is not None:
+            for score in entry.rival_array.tolist():
+                _taken(self.challenger, score)
+        for score, probability, flags in zip(
+            entry.score_array.tolist(), entry.probability_array.tolist(), entry.flags, strict=True
+        ):
+            has_begun = probability == probability
+            expected = has_begun and _taken(self.champion, score)
+            assert bool(flags & log.ALERT) == expected, "the share of alerts is not what the scores make of it"
+
+
+def _taken(share, score) -> bool:
+    """Whether a score is an alert; a 0 before the first other score is that of a learner that knows nothing."""
+    return bool(share.latest or score) and share.take(score, bounded=True)
+
+
 class Walk:
     """A log from its beginning to its end: events, labels, alerts, parked labels."""
 
@@ -103,8 +156,10 @@ class Walk:
         self.signs = {}  # by name: all labels that it ever had, parked ones too
         self.n_events = 0
         self.expired_until = 0
+        shares = Shares()
         for sequence, entry in entries:
             self._walk(sequence, entry)
+            shares.walk(entry)
 
     def _walk(self, sequence, entry) -> None:
         match entry:

@@ -354,7 +354,8 @@ class Life:
 
     def _change(self):
         draw, name = self.draw, f"v{self.draw.randint(0, 1)}"
-        decision = draw.choice((Decision(), Decision(threshold=0.1), Decision(alerts="2/hour")))
+        rules = Decision(), Decision(threshold=0.1), Decision(threshold="rate:0.3"), Decision(alerts="2/hour")
+        decision = draw.choice(rules)
         challenger = ChallengerSettings(CHEAP)
 
         def version(sequencer):
@@ -395,8 +396,8 @@ def _settings(draw) -> ModelSettings:
         options |= {"learner": "koil", "parameters": {"budget": 5}}
     elif kind < 0.35:
         options |= {"keys": ["card"], "time": "when", "value": "b"}
-    if draw.random() < 0.3:
-        options["decision"] = Decision(alerts="3/hour")
+    if (rule := draw.random()) < 0.6:
+        options["decision"] = Decision(alerts="3/hour") if rule < 0.3 else Decision(threshold="rate:0.2")
     if draw.random() < 0.2:
         options |= {"selective": True, "exploration": 0.5}
     return ModelSettings(**options)

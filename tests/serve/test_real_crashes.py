@@ -25,7 +25,7 @@ from lopsided.serve.storage.versions import Versions
 from serve.naive_service import Walk
 
 FORKING = Path(__file__).parent / "forking_service.py"
-SETTINGS = {"learner": "onlineperceptron"}
+SETTINGS = {"learner": "onlineperceptron", "decision": {"threshold": "rate:0.2"}}
 
 
 class Served:

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from lopsided.serve.deciding import Deciding
 from lopsided.serve.storage import disk, log
 from serve.simulated_service import Life, make_small
 
@@ -64,4 +65,10 @@ def test_sqlite_without_syncs_is_found_out(tmp_path, monkeypatch):
 def test_snapshots_without_syncs_are_found_out(tmp_path, monkeypatch):
     """A version that was lost or torn: the model that a rollback gives is another one, or none."""
     monkeypatch.setattr(disk, "_sync_folder", lambda folder: None)
+    _seeds_until_it_fails(tmp_path)
+
+
+def test_shares_of_alerts_that_are_not_in_snapshots_are_found_out(tmp_path, monkeypatch):
+    """After a crash the next alerts would be others than if there had been none."""
+    monkeypatch.setattr(Deciding, "restore", lambda self, facts, arrays: None)
     _seeds_until_it_fails(tmp_path)

@@ -60,11 +60,8 @@ def made_learner(name: str, settings: dict[str, Any], *, sparse: bool = False, *
 
 def set_threshold(model: Any, rule: str | float) -> None:
     """Another threshold for a model, wherever in it the learner is that has one."""
-    names = model.get_params(deep=False)
-    if "threshold" in names:
-        model.set_params(threshold=rule)
-    elif names.get("learner") is not None:
-        set_threshold(model.learner, rule)
-    else:
-        model.set_params(learner__threshold=rule)  # a learner that was left to its default
+    path, inner = "threshold", model
+    while inner is not None and "threshold" not in (names := inner.get_params(deep=False)):
+        path, inner = f"learner__{path}", names.get("learner")  # None: a learner that was left to its default
+    model.set_params(**{path: rule})  # of the whole, which keeps what the rule goes by
     model.check_parameters()

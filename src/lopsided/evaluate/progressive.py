@@ -380,10 +380,10 @@ def _late(learner: Any, rules: dict[str, Any], threshold: str | float | None, *,
     rule = None if rules["unlabelled"] is None else Unlabelled.parse(rules["unlabelled"])
     if not is_late and not wait and (rule is None or rule.outcome == "skip"):
         return None  # a learner of this package skips rows without a label by itself
-    if threshold is not None and rule_may_move(threshold):
+    if threshold is not None and rule_may_move(threshold) and share_of(threshold) is None:
         raise ParameterError(
-            "The 'threshold' parameter of Evaluation must be None, 'zero' or a number if labels come late. "
-            f"Got {threshold!r} instead."
+            "The 'threshold' parameter of Evaluation must be None, 'zero', 'rate:SHARE' or a number if labels come "
+            f"late. Got {threshold!r} instead."
         )
     goes_by_share = share_of(getattr(learner, "threshold_rule_", "zero")) is not None
     return LateLearner(learner, **rules, keep_thresholds=threshold is None and not goes_by_share)

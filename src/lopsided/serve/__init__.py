@@ -12,6 +12,7 @@ to n make of it, and a snapshot is only a shortcut to that. See docs/serve.md.
 | `storage/` | where it is kept: the disk, SQLite, files of event ids |
 | `opening.py` | how a log is begun, and how the state after its last entry is found again |
 | `sequencing.py` | the order of things: answers events, has labels judged, writes entries |
+| `deciding.py` | which events are alerts, by a budget or a share, as part of the fold |
 | `judging.py` | what becomes of labels, by the rules of `lopsided.late` |
 | `folding.py` | from entries to models and measures |
 | `learning.py` | how a learner learns events of the log: by the engine for late labels, with the log as its store |

@@ -13,14 +13,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from lopsided.alerts import AlertBudget
 from lopsided.encoding import EncodedRows, Schema
 from lopsided.estimators.by_name import set_threshold
 from lopsided.estimators.state.arrays import ModelFileError
 from lopsided.estimators.state.files import Attachment, from_bytes_attached, to_bytes
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
-from lopsided.serve.configuration import budget_of, built, labels_of, threshold_rule_of
+from lopsided.serve.configuration import built, labels_of, threshold_rule_of
+from lopsided.serve.deciding import Deciding, under
 from lopsided.serve.learning import Known, Line
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import ChallengerSettings, ModelSettings
@@ -32,7 +32,7 @@ _SNAPSHOT = "service"
 
 
 class Fold:
-    """The state after `position`: settings, schema, the two lines, the budget of alerts."""
+    """The state after `position`: settings, schema, the two lines, the budget or share of alerts."""
 
     def __init__(self, reader: LogReader, versions: Versions) -> None:
         self._reader, self._versions = reader, versions
@@ -42,7 +42,7 @@ class Fold:
         self.schema: Schema | None = None
         self.champion: Line | None = None
         self.challenger: Line | None = None
-        self.budget: AlertBudget | None = None
+        self.deciding = Deciding(self.settings.decision)
         self._waiting_challenger: ChallengerSettings | None = None  # until there is a schema
         self.n_learned = 0
         self.n_refused = 0
@@ -62,8 +62,8 @@ class Fold:
 
     @property
     def needs_events(self) -> bool:
-        """Whether events change anything before their labels come: histories and budgets do."""
-        return self.budget is not None or bool(self.settings.keys)
+        """Whether events change anything before their labels come: histories, budgets and shares do."""
+        return self.deciding.needs_events or bool(self.settings.keys)
 
     def catch_up(self, limit: int = 256) -> int:
         """Apply what has been written since, at most so many entries; how many there were."""
@@ -80,7 +80,7 @@ class Fold:
         match entry:
             case log.Made():
                 self.settings, self.labels = entry.settings, labels_of(entry.settings)
-                self.budget = budget_of(entry.settings.decision)
+                self.deciding = Deciding(entry.settings.decision)
                 if entry.settings.schema != "infer":
                     self._take_schema(Schema.from_json(entry.settings.schema))
             case log.SchemaFound():
@@ -94,8 +94,10 @@ class Fold:
             case log.DecisionChanged():
                 self._decide(entry)
             case log.Challenged():
+                self.deciding.challenged(is_there=entry.challenger is not None)
                 self._challenge(entry.challenger)
             case log.Promoted():
+                self.deciding.promoted()
                 if self.challenger is not None:
                     self.champion, self.challenger = self.challenger, None
             case log.VersionMade():
@@ -119,8 +121,7 @@ class Fold:
         return [line for line in (self.champion, self.challenger) if line is not None]
 
     def _note_events(self, entry: log.Events) -> None:
-        if self.budget is not None and self.schema is not None:
-            decide_alerts(self.budget, entry)
+        self.deciding.alerts(entry, has_schema=self.schema is not None)
         if self.settings.keys and entry.feature_array is not None:
             for line in self._lines():
                 line.model.arrived(unobserved(line.model, entry.feature_array))
@@ -158,7 +159,7 @@ class Fold:
 
     def _decide(self, entry: log.DecisionChanged) -> None:
         self.settings = msgspec.structs.replace(self.settings, decision=entry.decision)
-        self.budget = budget_of(entry.decision)
+        self.deciding = Deciding(entry.decision, has_challenger=self.has_challenger)
         for line in self._lines():
             set_threshold(line.model, threshold_rule_of(entry.decision))
 
@@ -218,9 +219,8 @@ class Fold:
                 arrays["challenger model"] = np.frombuffer(to_bytes(self.challenger.model), dtype=np.uint8)
             elif hasattr(self.challenger.model, "history_"):  # it has learned nothing, but seen events
                 arrays["challenger history"] = np.frombuffer(to_bytes(self.challenger.model.history_), dtype=np.uint8)
-        if self.budget is not None:
-            facts["budget"] = self.budget.to_json()
-            arrays |= {f"budget/{name}": array for name, array in self.budget.state().items()}
+        more_facts, more_arrays = self.deciding.state()
+        facts, arrays = facts | more_facts, arrays | more_arrays
         return to_bytes(self.champion.model, {_SNAPSHOT: Attachment(facts, arrays)})
 
     def restore(self, content: bytes) -> None:
@@ -243,7 +243,7 @@ class Fold:
         self.labels = labels_of(self.settings)
         self.schema = Schema.from_json(facts["schema"])
         self.champion = Line(msgspec.convert(facts["chosen"], ChallengerSettings), model, self.labels)
-        self.champion.window.restore(_under("champion/", arrays))
+        self.champion.window.restore(under("champion/", arrays))
         self.n_learned, self.n_expired = int(facts["learned"]), int(facts["expired"])
         self.n_refused, self.n_dropped = int(facts["refused"]), int(facts["dropped"])
         self.expired_until = int(facts["expired_until"])
@@ -255,18 +255,10 @@ class Fold:
             if "challenger history" in arrays:
                 rival.history_ = from_bytes_attached(arrays["challenger history"].tobytes())[0]
             self.challenger = Line(chosen, rival, self.labels)
-            self.challenger.window.restore(_under("challenger/", arrays))
-        if "budget" in facts:
-            self.budget = AlertBudget.restored(facts["budget"], _under("budget/", arrays))
+            self.challenger.window.restore(under("challenger/", arrays))
+        self.deciding = Deciding(self.settings.decision, has_challenger=self.has_challenger)
+        self.deciding.restore(facts, arrays)
         self.position = int(facts["position"])
-
-
-def decide_alerts(budget: AlertBudget, entry: log.Events) -> Any:
-    """Which events are alerts, by the scores that they got."""
-    keys = None
-    if budget.key is not None:
-        keys = [entry.columns(number).get(budget.key) for number in range(len(entry.ids))]
-    return budget.decide(entry.time_array, entry.score_array, keys)
 
 
 def unobserved(model: Any, rows: Floats) -> EncodedRows:
@@ -281,7 +273,3 @@ def processor() -> str:
     import llvmlite.binding as llvm
 
     return f"{platform.machine()} {llvm.get_host_cpu_name()}"
-
-
-def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

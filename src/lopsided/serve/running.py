@@ -19,6 +19,7 @@ from typing import Any
 
 from lopsided.serve.clock import Clock
 from lopsided.serve.configuration import Limits
+from lopsided.serve.deciding import compile_share
 from lopsided.serve.drifting import DriftWatch
 from lopsided.serve.folding import Fold
 from lopsided.serve.messages import ModelSettings
@@ -105,6 +106,7 @@ class RunningModel:
         self.reader = self._readers[2]  # for whoever asks questions
         self.asking = threading.Lock()
         self.made_with = first_settings(self.reader)
+        compile_share()
         self._fold = recovered(self._folder, self._disk, self._readers[0])
         self._ids = EventIds.opened(self._folder / "ids", self._disk, self._readers[1], self.limits.id_memory)
         self.forgotten = int(self.reader.fact("forgotten") or 0)

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lopsided.alerts import AlertBudget
 from lopsided.late.playing import arrived, observes, score
 from lopsided.serve import entries as log
-from lopsided.serve.folding import decide_alerts
+from lopsided.serve.deciding import Flags
 from lopsided.serve.measuring import Floats
 from lopsided.serve.messages import ModelSettings
 
@@ -48,14 +47,12 @@ class View:
     challenger: Scorer | None
 
 
-def flags_of(entry: log.Events, champion: Scorer | None, budget: AlertBudget | None, settings: ModelSettings) -> bytes:
-    """Which events are alerts, and which of the others are drawn to be looked at all the same."""
+def flags_of(entry: log.Events, alerts: Flags | None, settings: ModelSettings) -> bytes:
+    """Which events are alerts, by a threshold if by nothing else, and which of the others are drawn to be looked at."""
     flags = np.zeros(len(entry.ids), dtype=np.uint8)
-    has_begun = champion is not None and champion.started
-    if budget is not None:
-        flags[decide_alerts(budget, entry) & has_begun] = log.ALERT
-    elif has_begun:
-        flags[entry.score_array > entry.threshold] = log.ALERT
+    if alerts is None:
+        alerts = (entry.score_array > entry.threshold) & ~np.isnan(entry.probability_array)
+    flags[alerts] = log.ALERT
     if settings.exploration:
         for number, name in enumerate(entry.ids):
             if not flags[number] and chance_of(name, settings.random_state) < settings.exploration:

@@ -20,7 +20,8 @@ from lopsided.encoding import EncodedRows, Schema
 from lopsided.labels import LabelMap
 from lopsided.serve import entries as log
 from lopsided.serve.aging import Aging, Due
-from lopsided.serve.configuration import FIRST_EVENTS, budget_of, day_of, found_schema, label_of, patience_of
+from lopsided.serve.configuration import FIRST_EVENTS, day_of, found_schema, label_of, patience_of
+from lopsided.serve.deciding import Deciding
 from lopsided.serve.folding import Fold, unobserved
 from lopsided.serve.judging import REFUSED, Judge, NoRoomError, weight_of
 from lopsided.serve.measuring import Floats
@@ -45,7 +46,7 @@ class Sequencer:
         self.settings: ModelSettings = fold.settings
         self.labels: LabelMap = fold.labels
         self.schema: Schema | None = fold.schema
-        self.budget = deepcopy(fold.budget)  # both count the events, each in its own time
+        self.deciding = deepcopy(fold.deciding)  # both go by the events, each in its own time
         self.has_challenger = fold.has_challenger
         self.versions = fold.versions
         self.view = View(0, None, None)
@@ -131,11 +132,13 @@ class Sequencer:
         match entry:
             case log.DecisionChanged():
                 self.settings = msgspec.structs.replace(self.settings, decision=entry.decision)
-                self.budget = budget_of(entry.decision)
+                self.deciding = Deciding(entry.decision, has_challenger=self.has_challenger)
             case log.Challenged():
                 self.has_challenger = entry.challenger is not None
+                self.deciding.challenged(is_there=self.has_challenger)
             case log.Promoted():
                 self.has_challenger = False
+                self.deciding.promoted()
             case log.VersionMade():
                 self.versions.add(entry.name)
 
@@ -200,8 +203,7 @@ class Sequencer:
                 if rival.started:
                     entry.rival_scores = rival.scores(observed).tobytes()
         entry.scores, entry.probabilities = scores.tobytes(), probabilities.tobytes()
-        budget = None if self.schema is None else self.budget
-        entry.flags = flags_of(entry, champion, budget, self.settings)
+        entry.flags = flags_of(entry, self.deciding.alerts(entry, has_schema=self.schema is not None), self.settings)
         return entry
 
     def _fits(self, request: NewEvents) -> bool:

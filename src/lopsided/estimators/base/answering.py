@@ -12,10 +12,11 @@ from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.points import Rows
 from lopsided.core.measures.share_above import WINDOW
 from lopsided.estimators.base import validation
-from lopsided.estimators.base.cutting import cut_at_recent_share
+from lopsided.estimators.base.cutting import Cut, split_at_recent_share
 from lopsided.estimators.base.locking import Locked
 from lopsided.estimators.base.recent_rows import RecentRows
 from lopsided.estimators.base.score_memory import ScoreMemory
+from lopsided.estimators.base.tie_breaking import draws_of
 from lopsided.labels import LabelMap
 from lopsided.protocol import Answer
 
@@ -35,7 +36,7 @@ class Answering(Locked):
     _labels: LabelMap
     _memory: ScoreMemory
     _recent: RecentRows
-    _rate_cut: tuple[int, str, float] | None = None  # rows offered until then, the rule, and what was found
+    _rate_cut: tuple[int, str, Cut] | None = None  # rows offered until then, the rule, and what was found
 
     @property
     def _started(self) -> bool:
@@ -49,8 +50,13 @@ class Answering(Locked):
 
     @property
     def _remembers_its_answers(self) -> bool:
-        """Whether the score remembered of each row is what it would have answered then; not so for averages."""
+        """Whether the score that learning finds of a row is what it would have been answered; not so for averages."""
         return True
+
+    @property
+    def _wants_answers(self) -> bool:
+        """Whether a share of alerts is kept by answers that learning does not find on its way."""
+        return self._memory.share is not None and not self._remembers_its_answers
 
     @property
     def _learns_by_heart(self) -> bool:
@@ -70,9 +76,14 @@ class Answering(Locked):
             return self._score(self._rows_of(X))
 
     def decision_function(self, X: Any) -> Floats:
-        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`."""
+        """Ranking scores of the current model: larger means more likely the rare class. Shifted by `threshold_`.
+
+        Where a share of alerts ends among rows with one score, as those of voters, some of these are a bit above 0.
+        """
         with self._alone:
-            return self.raw_scores(X) - self.threshold_
+            self._check_started()
+            rows = self._rows_of(X)
+            return self._shifted(self._score(rows), rows, self._cut())
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The rare class where `decision_function` is > 0, the other class elsewhere."""
@@ -100,9 +111,11 @@ class Answering(Locked):
         ['good']
         """
         with self._alone:
-            scores, threshold = self.raw_scores(X), self.threshold_
-            decisions = self._labels.names(scores - threshold > 0.0)
-            return Answer(scores, self._memory.probability(scores), decisions, threshold)
+            self._check_started()
+            rows, cut = self._rows_of(X), self._cut()
+            scores = self._score(rows)
+            decisions = self._labels.names(self._shifted(scores, rows, cut) > 0.0)
+            return Answer(scores, self._memory.probability(scores), decisions, cut.at)
 
     @property
     def threshold_rule_(self) -> str | float:
@@ -113,15 +126,18 @@ class Answering(Locked):
     def threshold_(self) -> float:
         """Where `predict` switches on the scale of the raw scores, as `threshold` asks."""
         self._check_started()
+        return self._cut().at
+
+    def _cut(self) -> Cut:
         rule = self._threshold_rule()
         if not isinstance(rule, str):
-            return float(rule)
+            return Cut(float(rule))
         if rule == "zero":
-            return 0.0
+            return Cut(0.0)
         with self._alone:
-            return self._rate_threshold(rule) if rule.startswith("rate:") else self._memory.threshold(rule)
+            return self._rate_cut_of(rule) if rule.startswith("rate:") else self._memory.cut(rule)
 
-    def _rate_threshold(self, rule: str, *, may_be_old: int = 0) -> float:
+    def _rate_cut_of(self, rule: str, *, may_be_old: int = 0) -> Cut:
         """The cut above which the present model scores a share of the latest rows, found anew when it has changed.
 
         `may_be_old` is how many rows may have been learned since it was found.
@@ -130,10 +146,19 @@ class Answering(Locked):
         if known is not None and known[1] == rule and known[0] <= offered <= known[0] + may_be_old:
             return known[2]
         if not self._goes_by_rows:
-            return self._memory.threshold(rule)
-        found = cut_at_recent_share(self._scores_of_late(), float(rule.removeprefix("rate:")))
+            return self._memory.cut(rule)
+        found = split_at_recent_share(self._scores_of_late(), float(rule.removeprefix("rate:")))
         self._rate_cut = offered, rule, found
         return found
+
+    def _shifted(self, scores: Floats, rows: Rows, cut: Cut) -> Floats:
+        """By how much scores are above the cut; of those that are just there, a part is so by next to nothing."""
+        shifted = scores - cut.at
+        if cut.part:
+            tied = scores == cut.at
+            if tied.any():
+                shifted[tied & (draws_of(rows, *cut) < cut.part)] = np.nextafter(cut.at, np.inf) - cut.at
+        return shifted
 
     @property
     def _goes_by_rows(self) -> bool:
@@ -146,7 +171,7 @@ class Answering(Locked):
         rows = validation.as_rows(recent.rows)
         scores = self._score(rows)
         if recent.offered == self.n_seen_:  # else rows have other numbers than those that were learned
-            scores = scores - self._own_parts(recent.numbers, rows, recent.signs)
+            scores = self._as_if_new(scores, recent.numbers, rows, recent.signs)
         return np.asarray(scores[np.argsort(recent.numbers)])
 
     @property
@@ -161,11 +186,17 @@ class Answering(Locked):
             latest = self._scores_of_late() if self._goes_by_rows else self._memory.latest_scores()
             return latest[-WINDOW:]
 
+    def _as_if_new(self, scores: Floats, numbers: Integers, rows: Rows, signs: Floats) -> Floats:
+        """Scores of rows that were learned, as they would be if these were new.
+
+        `numbers` are counted from 1 over the rows learned; `signs` are their classes.
+        """
+        return np.asarray(scores - self._own_parts(numbers, rows, signs))
+
     def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
         """How much of their present scores rows owe to having been learned themselves, which new rows have not.
 
-        `numbers` are counted from 1 over the rows learned; `signs` are their classes. Little enough to be nothing for
-        most learners.
+        Little enough to be nothing for most learners.
         """
         return 0.0
 
@@ -174,22 +205,22 @@ class Answering(Locked):
         """Whether there are rows by which a share of alerts is found: if `threshold` was "rate:SHARE" on their way."""
         return self._started and bool(len(self._recent.rows))
 
-    def _threshold_for_one(self) -> float:
-        """`threshold_` for single examples, in between which others are learned.
+    def _cut_for_one(self) -> tuple[float, float]:
+        """`threshold_` for single examples, in between which others are learned, and the part of ties above it.
 
         Scoring the latest rows for each of them would cost more than they do. So the cut that has followed the scores
         decides, unless that of the present model is known already.
         """
         rule = self._threshold_rule()
         if not isinstance(rule, str) or (share := share_of(rule)) is None:
-            return self.threshold_
+            return self.threshold_, 0.0
         known = self._rate_cut
         is_known = known is not None and known[:2] == (self._recent.offered, rule)
-        if not is_known and self._remembers_its_answers:
+        if not is_known:
             cut = self._memory.next_cut(share)
             if cut is not None:
-                return cut
-        return self._rate_threshold(rule, may_be_old=_ROWS_BETWEEN_CUTS)
+                return cut, 0.0
+        return self._rate_cut_of(rule, may_be_old=_ROWS_BETWEEN_CUTS)
 
     @property
     def calibration_(self) -> tuple[float, float]:

@@ -76,6 +76,7 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
     _names_read_from: ClassVar[tuple[Any, tuple[str, ...]]]
     _shape: ClassVar[tuple[str, ...]] = validation.SHAPE
 
+    _answers: Floats | None = None  # of the rows learned last, if somebody wants them: see `_wants_answers`
     _takes_any_scale: ClassVar[bool] = True  # not where a number of a row is a name
     _may_be_wrong_way_round = False  # nobody named the rare class, and it may turn out to be the common one
 
@@ -220,8 +221,12 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         rows = validation.as_rows(X)
         if self._recent.is_on:
             self._recent.offer(rows, signs)
+        inside = self.final_learner if answered is None and self._wants_answers else None
+        if inside is not None:
+            inside._answers = np.zeros(0)  # it shall leave them there
         scores = self._learn(rows, signs, weights, every_score=every_score)
-        self._memory.remember(signs, scores if answered is None else answered)
+        answers = None if inside is None else inside.__dict__.pop("_answers")
+        self._memory.remember(signs, scores if answered is None else answered, answers)
         self._warn_of_divergence()
         if self._may_be_wrong_way_round:
             self._warn_of_common_class()
@@ -264,7 +269,8 @@ class Classifier(Answering, ClassifierMixin, BaseEstimator):
         super().set_params(**params)
         if self._started:
             share = share_of(self._threshold_rule())
-            self._recent.is_on |= share is not None
+            if self._recent.is_on != (share is not None):  # as in a file, rows are there if the rule is a share
+                self._recent, self._rate_cut = RecentRows(self.n_features_in_, is_on=share is not None), None
             if share != self._memory.share:
                 self._memory.follow(share)
         return self

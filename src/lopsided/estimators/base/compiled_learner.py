@@ -54,6 +54,8 @@ class CompiledLearner(OnlineClassifier):
         return 1.0
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        if self._answers is not None:
+            return self._learn_with_answers(rows, signs, weights, every_score=every_score)
         self._prepare_for(rows)
         self._unbind()
         scores, costs = np.empty(signs.size), self._cost * weights
@@ -73,6 +75,9 @@ class CompiledLearner(OnlineClassifier):
         if turns.size <= _FEW_TURNS:
             return super()._take_turns(rows, turns, weights)
         return self._learn(rows, turns, weights, every_score=self._scores_every_row)
+
+    def _learn_and_score(self, rows: Rows, turns: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        return self._learn(rows, turns, weights, every_score=every_score)
 
     def _run_span(self, rows: Rows, arguments: tuple[Any, ...], start: int, stop: int) -> int:
         """Learn from the rows start..stop-1; returns the number of the first that was not learned."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -13,6 +15,14 @@ Flags = npt.NDArray[np.bool_]
 _MOST_FLAGGED_A_POSITIVE = 5.0
 _FEWEST_OF_LATE = 512  # scores
 _HARDLY_MORE = 1 + 1e-12  # sums of masses are not exact
+_HARDLY_TIED = 0.02  # of the share that is asked for
+
+
+class Cut(NamedTuple):
+    """Scores above `at` are above the cut, and this part of those that are just that."""
+
+    at: float
+    part: float = 0.0
 
 
 def cut_at_share(scores: Floats, share: float, mass: Floats | None = None) -> float:
@@ -29,15 +39,29 @@ def cut_at_share(scores: Floats, share: float, mass: Floats | None = None) -> fl
     return _below(levels, fewer + is_more_nearer)
 
 
-def cut_at_recent_share(scores: Floats, share: float) -> float:
+def split_at_share(scores: Floats, share: float) -> Cut:
+    """The cut above which there is this share of the scores, through those that are the same if there are many."""
+    levels, flagged = _levels(scores, np.ones(scores.size))
+    asked = share * scores.size
+    place = min(int(np.searchsorted(flagged, asked * _HARDLY_MORE, side="right")), flagged.size - 1)
+    above = flagged[place - 1] if place else 0.0
+    ties = flagged[place] - above
+    if ties < 2 or ties <= _HARDLY_TIED * asked:
+        return Cut(cut_at_share(scores, share))
+    part = (asked - above) / ties
+    # Without any of them the cut stays between the levels: rounding may put a score just beside its level.
+    return Cut(float(levels[place]), float(part)) if part > _HARDLY_MORE - 1 else Cut(_below(levels, place - 1))
+
+
+def split_at_recent_share(scores: Floats, share: float) -> Cut:
     """The same for scores from old to new, of which the older half is left out as long as it is clearly different."""
     while True:
-        cut = cut_at_share(scores, share)
+        cut = split_at_share(scores, share)
         half = scores.size // 2
         if half < _FEWEST_OF_LATE:
             return cut
-        above = float(np.mean(scores > cut))
-        moved = float(np.mean(scores[half:] > cut) - np.mean(scores[:half] > cut))
+        flagged = (scores > cut.at) + cut.part * (scores == cut.at)
+        above, moved = float(np.mean(flagged)), float(np.mean(flagged[half:]) - np.mean(flagged[:half]))
         # By four standard deviations of the difference of two shares.
         if moved * moved <= 16.0 * above * (1.0 - above) * 4.0 / scores.size:
             return cut

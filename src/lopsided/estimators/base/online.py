@@ -14,6 +14,7 @@ from lopsided.core.arithmetic.compiled import Floats, bound
 from lopsided.core.geometry.points import Rows, first_beyond, first_known_beyond
 from lopsided.estimators.base import validation
 from lopsided.estimators.base.classifier import Classifier
+from lopsided.estimators.base.cutting import Cut
 from lopsided.estimators.base.merging import Merges
 from lopsided.labels import LabelMap, map_of_classes, map_of_labels, settle
 from lopsided.protocol import Answer
@@ -158,8 +159,9 @@ class OnlineClassifier(Merges, Classifier):
                 return self
             if self._recent.is_on:
                 self._recent.offer_one(self._one_x, sign)
+            answer = self._score_one() if score is None and self._wants_answers else None
             found = self._learn_one(sign, weight)
-            self._memory.remember_one(sign, found if score is None else score)
+            self._memory.remember_one(sign, found if score is None else score, answer)
             if not self._has_warned:
                 self._warn_of_divergence()
             if sign > 0.0 and self._may_be_wrong_way_round:
@@ -178,7 +180,12 @@ class OnlineClassifier(Merges, Classifier):
     def score_one(self, x: Any) -> float:
         """`decision_function` for one example: a 1-d array or a mapping. The fast path for single examples."""
         with self._alone:
-            return self.raw_score_one(x) - self._threshold_for_one()
+            return self._shifted_one(self.raw_score_one(x), *self._cut_for_one())
+
+    def _shifted_one(self, score: float, threshold: float, part: float) -> float:
+        if not part or score != threshold:
+            return score - threshold
+        return self._shifted(np.array([score]), self._one_row, Cut(threshold, part)).item()
 
     def raw_score_one(self, x: Any) -> float:
         """`raw_scores` for one example: a 1-d array or a mapping. Never shifted by `threshold_`."""
@@ -190,8 +197,8 @@ class OnlineClassifier(Merges, Classifier):
     def answer_one(self, x: Any) -> Answer:
         """`answer` for one example: a 1-d array or a mapping."""
         with self._alone:
-            score, threshold = self.raw_score_one(x), self._threshold_for_one()
-            positive = score - threshold > 0.0
+            score, (threshold, part) = self.raw_score_one(x), self._cut_for_one()
+            positive = self._shifted_one(score, threshold, part) > 0.0
             probability = float(self._memory.probability(np.array([score]))[0])
             return Answer(score, probability, self._labels.positive if positive else self._labels.negative, threshold)
 
@@ -223,7 +230,7 @@ class OnlineClassifier(Merges, Classifier):
         return self
 
     def _take_turns(self, rows: Rows, turns: Floats, weights: Floats) -> Floats:
-        """Learn or score rows in turn; returns the scores, of which only those of rows to be scored mean something."""
+        """Learn or score rows in turn; returns the scores, NaN where a row to be learned need not be scored."""
         if rows.starts.size:
             return self._take_sparse_turns(rows, turns, weights)
         one, found = self._one_x, np.zeros(turns.size)
@@ -239,10 +246,24 @@ class OnlineClassifier(Merges, Classifier):
             span = np.array([0, starts[t + 1] - starts[t]])
             row = rows._replace(starts=span, features=rows.features[entries], values=rows.values[entries])
             if sign == sign:
-                self._learn(row, turns[t : t + 1], weights[t : t + 1], every_score=every)
+                found[t] = self._learn(row, turns[t : t + 1], weights[t : t + 1], every_score=every)[0]
             else:
                 found[t] = self._score(row)[0]
         return found
+
+    def _learn_with_answers(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """`_learn`, each row being scored just before; those scores are left in `_answers`."""
+        self._answers = None
+        twice, turns = np.repeat(np.arange(signs.size), 2), np.repeat(signs, 2)
+        turns[::2] = np.nan
+        doubled = validation.as_rows(validation.matrix_of(rows, self.n_features_in_)[twice])
+        found = self._learn_and_score(doubled, turns, np.repeat(weights, 2), every_score=every_score)
+        self._answers = found[::2].copy()
+        return found[1::2].copy()
+
+    def _learn_and_score(self, rows: Rows, turns: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        """Learn some rows and score others in turn, all of them before they are learned."""
+        return OnlineClassifier._take_turns(self, rows, turns, weights)
 
     def _learn_one(self, sign: float, weight: float = 1.0) -> float:
         """`_learn` for the example in `self._one_row`."""

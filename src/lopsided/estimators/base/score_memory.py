@@ -23,7 +23,7 @@ from lopsided.core.measures.share_above import (
     follow_share,
 )
 from lopsided.estimators.base.blas import one_blas_thread
-from lopsided.estimators.base.cutting import above_all, best_cut, cut_at_share
+from lopsided.estimators.base.cutting import Cut, above_all, best_cut, cut_at_share, split_at_share
 
 POSITIVE_RING, NEGATIVE_RING, LATEST_RING = 1024, 4096, 2048
 _STEEPEST_LOGIT = 20.0
@@ -35,6 +35,7 @@ class ScoreMemory:
     """The latest progressive scores by class, and how many there have been."""
 
     _above: ShareAbove | None = None  # a cut that follows the scores
+    _cut: tuple[tuple[int, ...], str, Cut] | None = None
 
     def __init__(self, share: float | None = None) -> None:
         self.positive = np.zeros(POSITIVE_RING)
@@ -44,24 +45,24 @@ class ScoreMemory:
         self.n_latest = 0  # scores of both, in one row; files of old have none
         self.seen = [0, 0]  # positives, negatives that were learned, also those that went unscored
         self._calibration: tuple[tuple[int, int], tuple[float, float]] | None = None
-        self._threshold: tuple[tuple[int, int], str, float] | None = None
         self.follow(share)
 
-    def remember_one(self, sign: float, score: float) -> None:
-        """Note one score, if there was one."""
+    def remember_one(self, sign: float, score: float, answer: float | None = None) -> None:
+        """Note one score, if there was one; and the answer, if a share of alerts goes by another score than that."""
         which, ring = (0, self.positive) if sign > 0 else (1, self.negative)
         self.seen[which] += 1
-        if score != score:
-            return
-        count = self.counts.item(which)
-        ring[count % len(ring)] = score
-        self.counts[which] = count + 1
-        self.latest[self.n_latest % LATEST_RING] = score
-        self.n_latest += 1
-        if self._above is not None:
-            follow_share(self._above, np.array([score]))
+        if score == score:
+            count = self.counts.item(which)
+            ring[count % len(ring)] = score
+            self.counts[which] = count + 1
+        latest = score if answer is None else answer
+        if latest == latest:
+            self.latest[self.n_latest % LATEST_RING] = latest
+            self.n_latest += 1
+            if self._above is not None:
+                follow_share(self._above, np.array([latest]))
 
-    def remember(self, signs: Floats, scores: Floats) -> None:
+    def remember(self, signs: Floats, scores: Floats, answers: Floats | None = None) -> None:
         """Note many, in order: the same as one after the other."""
         scored = ~np.isnan(scores)
         positives = int(np.count_nonzero(signs > 0))
@@ -74,10 +75,11 @@ class ScoreMemory:
             count = int(self.counts[which])
             _append(ring, count, new)
             self.counts[which] = count + new.size
-        _append(self.latest, self.n_latest, scores[scored])
-        self.n_latest += int(np.count_nonzero(scored))
+        latest = scores[scored] if answers is None else answers
+        _append(self.latest, self.n_latest, latest)
+        self.n_latest += latest.size
         if self._above is not None:
-            follow_share(self._above, scores[scored])
+            follow_share(self._above, latest)
 
     def follow(self, share: float | None, correction: float = 0.0, owed: float = 0.0) -> None:
         """From now on let a cut follow the scores, so that this share of them is above it; None: none does."""
@@ -130,9 +132,17 @@ class ScoreMemory:
 
     def threshold(self, rule: str) -> float:
         """Where the decision lies: "f1", "gmean" (the best of late) or "rate:SHARE" (flag that share of the stream)."""
-        if self._threshold is None or self._threshold[:2] != (self._moment, rule):
-            self._threshold = (self._moment, rule, self._find_threshold(rule))
-        return self._threshold[2]
+        return self.cut(rule).at
+
+    def cut(self, rule: str) -> Cut:
+        """The same, and which part of the scores that are just there is above."""
+        moment = (*self._moment, self.n_latest)
+        if self._cut is None or self._cut[:2] != (moment, rule):
+            is_rate = rule.startswith("rate:") and self.n_latest
+            share = rule.removeprefix("rate:")
+            found = split_at_share(self._window(), float(share)) if is_rate else Cut(self._find_threshold(rule))
+            self._cut = (moment, rule, found)
+        return self._cut[2]
 
     def _find_threshold(self, rule: str) -> float:
         positives, negatives = self._moment
@@ -153,8 +163,11 @@ class ScoreMemory:
         if not self.n_latest:  # out of a file that does not have them
             scores, _, mass = self._sample()
             return cut_at_share(scores, share, mass)
+        return cut_at_share(self._window(), share)
+
+    def _window(self) -> Floats:
         window = min(self.n_latest, max(LATEST_RING // 2, min(LATEST_RING, self.n_latest // 4)))
-        return cut_at_share(_last(self.latest, self.n_latest, window), share)
+        return _last(self.latest, self.n_latest, window)
 
     def _recent_sample(self) -> tuple[Floats, npt.NDArray[np.bool_], Floats]:
         """The latest half of the positives and as much of the negatives, but not too few: a model gets better."""

@@ -274,6 +274,9 @@ class ExpertPool(PoolViews):
         return np.ascontiguousarray(np.stack(list(columns), axis=1))
 
     def _learn(self, rows: Rows, signs: Floats, weights: Floats, *, every_score: bool) -> Floats:
+        if self._answers is not None:
+            return self._learn_with_answers(rows, signs, weights, every_score=every_score)
+
         def learn(member: Any) -> Floats:
             scores: Floats = member._learn(rows, signs, weights, every_score=True)
             member._memory.remember(signs, scores)

@@ -199,8 +199,8 @@ class StreamPipeline(MergesParts, SpeaksForItsLearner):
     def _kept_numbers(self) -> npt.NDArray[np.int64] | None:
         return self.learner_._kept_numbers()
 
-    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
-        return self.learner_._own_parts(numbers, self._prepared(rows, None), signs)
+    def _as_if_new(self, scores: Floats, numbers: Integers, rows: Rows, signs: Floats) -> Floats:
+        return self.learner_._as_if_new(scores, numbers, self._prepared(rows, None), signs)
 
     @property
     def _remembers_its_answers(self) -> bool:

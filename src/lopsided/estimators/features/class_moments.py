@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dposv
+from scipy.linalg.lapack import dposv, dpotrf, dtrtrs
 
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.features.fourier_ranker import fill_system
 
+_AT_A_TIME = 1024  # rows
+_LEAST_LEFT = 0.05  # of the spread of a class along a row, without that row
 _FORGOTTEN = 1e-100  # a class that weighs less has faded away: there is nothing to be learned from it
 
 
@@ -89,3 +91,44 @@ class ClassMoments:
         weights = solution * (n_positive / (n_positive + 1.0) / distance)
         means = self.sums / self.totals[:, None]
         return weights, float(weights @ (means[0] + means[1])) / 2.0
+
+    def own_parts(self, Z: Floats, signs: Floats, masses: Floats, regularization: float, matrix: Floats) -> Floats:
+        """How much higher each row of Z is scored than by the ranker of all others; `masses` are what rows count.
+
+        With p the share of a row in its class, d = z - m its distance from the mean and A the matrix that is solved by,
+        the others have the mean m - r d, r = p / (1 - p), and the matrix A - q d d', q = p / (1 - p)^2 (what the rest
+        of their covariance gains, p S, is left out): the inverse of that is one of rank one away, so that all of it
+        follows from d' A^-1 d and a few products. `matrix` is scratch.
+        """
+        parts, difference = np.zeros(signs.size), np.empty(self.sums.shape[1])
+        if self.totals.min() < _FORGOTTEN:
+            return parts
+        ridge = regularization * (1.0 + 1.0 / np.sqrt(self.totals[0]))
+        fill_system(self.totals, self.sums, self.grams, ridge, matrix, difference)
+        factor, info = dpotrf(matrix.T, lower=1)
+        if info != 0:
+            return parts
+        half, means = dtrtrs(factor, difference, lower=1)[0], self.sums / self.totals[:, None]
+        for start in range(0, signs.size, _AT_A_TIME):
+            some = slice(start, start + _AT_A_TIME)
+            which = np.where(signs[some] > 0.0, 0, 1)
+            halves = dtrtrs(factor, (Z[some] - means[which]).T, lower=1)[0]
+            shares = np.minimum(masses[some] / self.totals[which], 0.5)
+            products = (halves * halves).sum(axis=0), half @ halves, float(half @ half)
+            parts[some] = self._own_parts_of(signs[some], masses[some], shares, *products)
+        return parts
+
+    def _own_parts_of(
+        self, signs: Floats, masses: Floats, p: Floats, own: Floats, ahead: Floats, distance: float
+    ) -> Floats:
+        """The same from products by A^-1: `own` d.d, `ahead` d.(m_+ - m_-), and `distance` of that with itself."""
+        r, q = p / (1.0 - p), p / (1.0 - p) ** 2
+        n_all = self.totals[0]
+        n_left = np.where(signs > 0.0, np.maximum(n_all - masses, 0.0), n_all)
+        onto = ahead - signs * r * own  # d.(m_+ - m_-) without the row
+        turn = q * onto / np.maximum(1.0 - q * own, _LEAST_LEFT) - signs * r
+        distance_left = distance - signs * r * ahead + turn * onto
+        reach = (1.0 + r / 2.0) * (ahead + turn * own) + signs / 2.0 * (distance + turn * ahead)
+        with_it = n_all / (n_all + 1.0) * (ahead / distance + signs / 2.0)
+        without = n_left / (n_left + 1.0) * reach / np.where(distance_left > 0.0, distance_left, np.inf)
+        return np.where(distance_left > 0.0, with_it - without, 0.0)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.features.fourier_ranker import (
     CENTRE,
     FIXED,
     KEPT,
     SEEN,
+    SINCE,
+    SOLVED,
     SPREAD,
     RankerScratch,
     encode_rows,
@@ -29,9 +31,12 @@ from lopsided.core.features.renewal import (
     Renewal,
     empty_renewal,
 )
+from lopsided.core.geometry.points import Rows
+from lopsided.core.measures.experts import CHANCE
 from lopsided.core.sampling.priority import KEPT as IN_SAMPLE
 from lopsided.core.sampling.priority import clear_sample
 from lopsided.estimators.base import validation
+from lopsided.estimators.base.blas import one_blas_thread
 from lopsided.estimators.features.adding_up import AddsUp
 from lopsided.estimators.state.arrays import in_range, refilled
 from lopsided.estimators.state.samples import check_sample, counts_of
@@ -56,6 +61,8 @@ class RenewsScale(AddsUp):
     """A ranker that measures its features anew when they have left the scale that it gave them."""
 
     _work: RankerScratch
+    _ridges: tuple[float, ...]
+    _matrix: Floats
 
     def _solve_all(self) -> None:
         """Bring the moments and then the weights up to date."""
@@ -87,6 +94,20 @@ class RenewsScale(AddsUp):
         encoded = np.empty((len(rows), self._state.weights.shape[1]))
         encode_rows(self._state, self._plan.linear, validation.as_rows(rows), self._work, encoded)
         return encoded
+
+    def _own_parts(self, numbers: Integers, rows: Rows, signs: Floats) -> Floats | float:
+        """How much rows owe to being in the moments, as those that came before the last solution are."""
+        if not self._state.tally[SOLVED]:
+            return 0.0
+        encoded, parts = self._encoded(validation.dense_rows(rows, self.n_features_in_)), np.zeros(signs.size)
+        ages = self.n_seen_ - numbers
+        with one_blas_thread:
+            for m, memory in enumerate(self._moments_by_fade):
+                masses = np.asarray(memory.fade**ages, dtype=np.float64)
+                for r, ridge in enumerate(self._ridges):
+                    chance = self._experts.standing[CHANCE, m * len(self._ridges) + r]
+                    parts += chance * memory.own_parts(encoded, signs, masses, ridge, self._matrix)
+        return np.where(ages >= self._state.tally[SINCE], parts, 0.0)
 
     def _look_at_scale(self) -> None:
         """Measure features anew if some have left the scale that they were given."""

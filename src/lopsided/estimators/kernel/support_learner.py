@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial.distance import cdist
 
 from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.geometry.kernels import self_similarity
@@ -16,7 +17,7 @@ from lopsided.estimators.base import validation
 from lopsided.estimators.base.compiled_learner import CompiledLearner
 from lopsided.estimators.kernel.parameters import chosen_kernel
 from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
-from lopsided.kernels import Kernel, Normalized
+from lopsided.kernels import Gaussian, Kernel, Normalized
 
 _AT_A_TIME = 256  # vectors, so that the table of similarities stays small
 
@@ -90,18 +91,31 @@ def nearest_similarity(
 
     With `most_peers` only every so-many-th vector of a class is looked at, so that there are at most so many.
     """
-    similar, nearest = Normalized(kernel), np.zeros(places.size)
+    nearest = np.zeros(places.size)
     for sign in np.unique(signs[places]):
         peers, mine = np.flatnonzero(signs == sign), np.flatnonzero(signs[places] == sign)
         if most_peers is not None:
             peers = peers[:: -(-peers.size // most_peers)]
         for start in range(0, mine.size, _AT_A_TIME):
             some = places[mine[start : start + _AT_A_TIME]]
-            table = np.abs(similar(vectors[some], vectors[peers]))
-            _, itself, column = np.intersect1d(some, peers, return_indices=True)
-            table[itself, column] = 0.0
-            nearest[mine[start : start + _AT_A_TIME]] = table.max(axis=1)
+            nearest[mine[start : start + _AT_A_TIME]] = _nearest_of(kernel, vectors, some, peers)
     return np.minimum(nearest, 1.0)
+
+
+def similarities(kernel: Kernel, X: Floats, Z: Floats) -> Floats:
+    """k(x_i, z_j), without a table of all differences."""
+    return np.exp(-kernel.gamma * cdist(X, Z, "sqeuclidean")) if isinstance(kernel, Gaussian) else kernel(X, Z)
+
+
+def _nearest_of(kernel: Kernel, vectors: Floats, some: Integers, peers: Integers) -> Floats:
+    _, itself, column = np.intersect1d(some, peers, return_indices=True)
+    if isinstance(kernel, Gaussian):  # an exponential a row is enough
+        distances = cdist(vectors[some], vectors[peers], "sqeuclidean")
+        distances[itself, column] = np.inf
+        return np.exp(-kernel.gamma * distances.min(axis=1))
+    table = np.abs(Normalized(kernel)(vectors[some], vectors[peers]))
+    table[itself, column] = 0.0
+    return np.asarray(table.max(axis=1))
 
 
 def _of_each(columns: Any, find: Callable[[npt.NDArray[np.int64]], Any]) -> Any:

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lopsided.core.arithmetic.compiled import Floats
+from lopsided.core.arithmetic.compiled import Floats, Integers
 from lopsided.core.arithmetic.draws import Draws
 from lopsided.core.geometry.kernels import needs_dots
 from lopsided.core.geometry.points import Rows, empty_points
 from lopsided.core.geometry.shared_points import empty_shared_points
 from lopsided.core.pointwise.expansion import EXPANSION_DIVERGED, SCALE, USED, empty_expansion
 from lopsided.core.pointwise.votes import VotePlan, empty_vote_scratch, vote_run, vote_score_rows
+from lopsided.estimators.base import validation
 from lopsided.estimators.base.merging import averaged, drawn
 from lopsided.estimators.kernel.parameters import chosen_pool
-from lopsided.estimators.kernel.support_learner import SupportVectorLearner
+from lopsided.estimators.kernel.support_learner import SupportVectorLearner, nearest_similarity, similarities
 from lopsided.estimators.kernel.uniting import Kept, cut_down, kept, united
 from lopsided.estimators.kernel.uniting_supports import add_steps, expansion_of, kernel_at, pooled
 from lopsided.estimators.state.arrays import named_arrays, taken
@@ -28,9 +29,12 @@ from lopsided.estimators.state.expansion import (
 )
 from lopsided.estimators.state.points import more_columns, numbers_of, points_arrays, restored_points
 from lopsided.estimators.state.shared_points import restored_shared_points, roomier_shared_points
+from lopsided.kernels import Kernel
 
 _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
 _FIRST_COLUMNS = 256
+_AT_A_TIME = 256  # rows, so that tables of similarities stay small
+_PEERS = 512  # rows of a class among which one is looked for that stands in for another
 
 
 class VotingLearner(SupportVectorLearner):
@@ -115,6 +119,32 @@ class VotingLearner(SupportVectorLearner):
         columns = self._pool.columns[index, order]
         weights, numbers = one.levels[SCALE] * one.weights[order], numbers_of(self._points)[columns]
         return kept(self._vectors_at(columns), weights, one.signs[order], numbers, moments=one.moments[order])
+
+    def _as_if_new(self, scores: Floats, numbers: Integers, rows: Rows, signs: Floats) -> Floats:
+        """Votes on rows, each kernel without the row itself as far as no other row would have stood in for it.
+
+        See `SupportVectorLearner` for what would. Votes that are the same add up to just the same score.
+        """
+        pool, kepts = chosen_pool(self._begun_with["kernels"]), [self._kept(i) for i in range(self._theta.size)]
+        places = np.flatnonzero(np.isin(numbers, np.concatenate([one.numbers for one in kepts])))
+        vectors, scores = validation.dense_rows(rows, self.n_features_in_), scores.copy()
+        scores[places] = 0.0
+        for kernel, one, theta in zip(pool, kepts, self._theta.tolist(), strict=True):
+            values = self._values_as_if_new(kernel, one, vectors, signs, numbers, places)
+            scores[places] += theta * np.where(values == 0.0, self._plan.zero_vote, np.sign(values))
+        return scores
+
+    def _values_as_if_new(
+        self, kernel: Kernel, one: Kept, vectors: Floats, signs: Floats, numbers: Integers, places: Integers
+    ) -> Floats:
+        values = np.zeros(places.size)
+        for start in range(0, places.size, _AT_A_TIME):
+            some = places[start : start + _AT_A_TIME]
+            terms = one.weights * similarities(kernel, vectors[some], one.vectors)
+            _, mine, its = np.intersect1d(numbers[some], one.numbers, return_indices=True)
+            terms[mine, its] *= nearest_similarity(kernel, vectors, signs, some[mine], most_peers=_PEERS) ** 2
+            values[start : start + some.size] = terms.sum(axis=1)
+        return values
 
     def _merge(self, models: list[Any], shares: Floats) -> None:
         self._start(self.n_features_in_)

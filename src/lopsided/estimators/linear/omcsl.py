@@ -238,10 +238,11 @@ class OMCSL(ColumnsLearner):
         """As `progressive_scores`, but of all K columns, (n_samples, K): one pass for every measure."""
         with self._alone:
             X, signs, weights = self._next(X, y, classes, None)
-            self._all_scores = np.zeros((signs.size, self._costs.shape[1]))
+            turns = 2 if self._wants_answers else 1
+            self._all_scores = np.zeros((turns * signs.size, self._costs.shape[1]))
             try:
                 self._learn_checked(X, signs, weights, every_score=True)
-                return self._all_scores
+                return self._all_scores[turns - 1 :: turns]
             finally:
                 self._all_scores = _NO_SCORES
                 self._unbind()
