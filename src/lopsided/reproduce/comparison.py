@@ -105,12 +105,17 @@ def read_outcomes(table: Table, summary: Mapping[str, Any]) -> list[Outcome]:
 
 
 def with_earlier(table: Table, results: Sequence[Outcome], summary: Mapping[str, Any]) -> list[Outcome]:
-    """These outcomes; what was not run now is as an earlier JSON file has it, whose log is no longer there."""
+    """These outcomes; what was not run now, or less often, is as an earlier JSON file has it, whose log is not kept.
+
+    So a single run, for the sake of vectors and times, does not take the place of a mean over many. To begin anew,
+    remove the JSON file.
+    """
     earlier = {_place(outcome): outcome for outcome in read_outcomes(table, summary)}
     found = []
     for result in results:
         known = earlier.get(_place(result), result)
-        here, ours = (now if now.runs else then for now, then in ((result.here, known.here), (result.ours, known.ours)))
+        pairs = (result.here, known.here), (result.ours, known.ours)
+        here, ours = (now if now.runs >= then.runs else then for now, then in pairs)
         found.append(judged(table, result.cell, here, ours))
     return found
 
