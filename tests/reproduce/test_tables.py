@@ -13,6 +13,7 @@ from lopsided.reproduce import costs, gaps, running
 from lopsided.reproduce.batch_baselines import KernelPegasos, PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
 from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins, with_earlier
 from lopsided.reproduce.index import write_index
+from lopsided.reproduce.kept import with_kept_parameters
 from lopsided.reproduce.pages import markdown, point_costs_grid, written
 from lopsided.reproduce.published import Cell, published_cells, source_of
 from lopsided.reproduce.registry import table_named, tables
@@ -332,3 +333,15 @@ def test_a_picture_says_what_its_points_cost():
     assert grid.headings == ["set", "curve", "0.5"] and grid.rows == [["a9a", "beta = 5", "200 / 1.00"]]
     assert "200 / 1.00" in markdown(table, log, [], {}, "command")
     assert point_costs_grid(table, RunLog()) is None
+
+
+def test_parameters_of_a_table_made_before_are_taken_again():
+    table, log = table_named("spa-2"), RunLog()
+    what = {"table": "spa-2", "set": "a9a", "run": 1, "measures": {"accuracy": 80.0}}
+    log.add([what | {"method": "OGD", "parameters": {"learning_rate": 0.1}}])
+    summary = {"cells": [one.as_json() for one in outcomes(table, log)]}
+    again = with_kept_parameters(table, summary).methods("a9a")
+    assert list(again["OGD"].settings) == [{"learning_rate": 0.1}]
+    assert len(again["PA-I"].settings) == 4 and len(table.methods("a9a")["OGD"].settings) == 7
+    with pytest.raises(ValueError, match="parameters of its own in every run"):
+        with_kept_parameters(table_named("b2rmk-3"), {"cells": []})

@@ -110,6 +110,7 @@ TABLES = [
         | {"splice": "splice_all", "satimage": "satimage-5"},
         methods=_online,
         perform=after_a_start,
+        tunes_each_run=True,
         measures=("AUC",),
         runs=20,
         reference="OB2RMK",

@@ -141,8 +141,12 @@ def _measured(table: Table, log: RunLog, cell: Cell, method: str) -> Measured:
     if not values:
         return NO_RUNS
     deviation = float(np.nanstd(values, ddof=1)) if len(values) > 1 else 0.0
-    chosen = ", ".join(f"{name} = {_short(value)}" for name, value in entries[0]["parameters"].items())
-    return Measured(float(np.nanmean(values)), deviation, len(values), chosen)
+    return Measured(float(np.nanmean(values)), deviation, len(values), described(entries[0]["parameters"]))
+
+
+def described(parameters: Mapping[str, Any]) -> str:
+    """Parameters as the pages name them."""
+    return ", ".join(f"{name} = {_short(value)}" for name, value in parameters.items())
 
 
 def judged(table: Table, cell: Cell, here: Measured, ours: Measured = NO_RUNS) -> Outcome:

@@ -38,13 +38,18 @@ def entry(
     seconds: float = 0.0,
 ) -> Entry:
     """One line of the log; the number of a run is its seed."""
-    plain = (int, float, str, bool)
-    kept = {name: value if isinstance(value, plain) else repr(value) for name, value in parameters.items()}
     vectors = vectors_of(learner)
     if vectors is not None:
         measures = measures | {"vectors": float(vectors)}
-    what = {"table": table.name, "set": set_name, "method": method, "run": run, "seed": run, "parameters": kept}
+    what = {"table": table.name, "set": set_name, "method": method, "run": run, "seed": run}
+    what["parameters"] = plain(parameters)
     return what | {"measures": measures, "seconds": round(seconds, 4), "versions": versions()}
+
+
+def plain(parameters: Parameters) -> Parameters:
+    """Parameters that can be written as JSON; a kernel by its text."""
+    simple = (int, float, str, bool)
+    return {name: value if isinstance(value, simple) else repr(value) for name, value in parameters.items()}
 
 
 def vectors_of(learner: Any) -> int | None:
