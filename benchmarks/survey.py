@@ -5,7 +5,7 @@
 G. Aguiar, B. Krawczyk, A. Cano, "A survey on learning from imbalanced data streams", Machine Learning 113, 2024. Every
 cell that was run stands in a log and is not run again: after a change of a learner name it with --again. With --write
 the page docs/evidence/survey.md is made from the log. One process; times are of the processor.
-`pip install "lopsided[compare]"` brings the rivals.
+`pip install "lopsided[compare]"` brings the rivals; those of MOA run in the environment of `make capymoa`.
 """
 
 from __future__ import annotations
@@ -68,6 +68,15 @@ def _rival(name: str, **options: Any) -> Callable[[int], Any]:
     return lambda seed: competitor(name, random_state=seed, **options)
 
 
+def _moa(name: str) -> Callable[[int], Any]:
+    def make(seed: int) -> Any:
+        from moa_learners import MOALearner  # starts Java
+
+        return MOALearner(name, seed)
+
+    return make
+
+
 CONTESTANTS: dict[str, Callable[[int], Any]] = {
     NEW: _ours(NEW),
     "FourierRanker": _ours("FourierRanker"),
@@ -80,6 +89,12 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
     "River ARF": _rival("arf"),
     "River ARF, balanced": _rival("arf-balanced"),
     "River SRP": _rival("srp"),
+    "MOA leveraging bagging": _moa("LeveragingBagging"),
+    "MOA under-over-bagging": _moa("OnlineUnderOverBagging"),
+    "MOA AdaC2": _moa("OnlineAdaC2"),
+    "MOA C-SMOTE": _moa("CSMOTE"),
+    "MOA SRP": _moa("SRP"),
+    "MOA ARF": _moa("ARF"),
 }
 
 
