@@ -15,6 +15,7 @@ from lopsided.evaluate import RunLog
 from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
 from lopsided.reproduce.conclusions import Claim, Record, compared
 from lopsided.reproduce.counting import count
+from lopsided.reproduce.gaps import partly_run, runs_sentence
 from lopsided.reproduce.index import Made, read_folder, totals
 from lopsided.reproduce.pages import verdict_sentence
 from lopsided.reproduce.published import Cell
@@ -43,8 +44,11 @@ def test_the_index_and_the_conclusions_are_those_of_the_logs(folder):
 
 def test_each_page_says_what_its_log_says(folder):
     for one in read_folder(folder / "tables"):
+        page = (folder / f"tables/{one.table.name}.md").read_text()
         if one.results:
-            assert verdict_sentence(one.table, one.results) in (folder / f"tables/{one.table.name}.md").read_text()
+            said = (verdict_sentence(one.table, one.results), runs_sentence(one.table, one.results))
+            assert all(sentence in page for sentence in (*said, *partly_run(one.table, one.results)))
+        assert "\n- Runs: " in page
 
 
 def test_readme_has_the_counts_of_a_second_count():

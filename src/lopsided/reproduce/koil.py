@@ -105,6 +105,12 @@ _BASELINES = (
     "tuned as KOIL's, and as many vectors as both buffers of KOIL together; NORMA has no budget, "
     "and on shuttle and poker every second width."
 )
+_GRIDS = (
+    "Grids: C of KOIL and OAM and every gamma in 2^-10, 2^-9, ..., 2^10 (the thesis prints this range for the width "
+    "sigma, the authors' program searches gamma); OPAUC's rate in 2^-12, 2^-10, ..., 2^4, its regularisation in 2^-10, "
+    "2^-8, ..., 2^2; NORMA's regularisation in 2^-10, 2^-8, ..., 1 with rates .01 and .1 (the thesis names lambda and "
+    "nu, without values); the threshold of both Projectrons 1e-8, .01 or .1 (without values there too)."
+)
 _POKER = (
     "poker is as it is in the authors' file, suits from 1 to 4 and ranks from 1 to 13: it alone is not scaled there."
 )
@@ -120,7 +126,7 @@ TABLES = [
         measures=("AUC",),
         runs=20,
         reference="KOIL_RS++",
-        remarks=(_TUNING, _BASELINES, "50 vectors a class, 5 neighbours."),
+        remarks=(_TUNING, _GRIDS, _BASELINES, "50 vectors a class, 5 neighbours."),
         own=("KOIL",),
     ),
     Table(
@@ -134,6 +140,7 @@ TABLES = [
         reference="KOIL_RS++",
         remarks=(
             _TUNING,
+            _GRIDS,
             _BASELINES,
             "The authors' file of shuttle was not at hand: UCI's rows, random folds.",
             _POKER,
@@ -168,8 +175,9 @@ TABLES = [
         runs=20,
         reference="OILK_FIFO",
         remarks=(
-            "C in 2^-15, 2^-12, ..., 2^9, rate in 2^-15, 2^-13, ..., 2^-5, sigma in 2^-5, ..., 2^5; one buffer of 200. "
-            "Perceptron (here with a bias, which comes nearer) and OAM are linear.",
+            "C in 2^-15, 2^-12, ..., 2^9, rate in 2^-15, 2^-13, ..., 2^-5, sigma in 2^-5, ..., 2^5 (the "
+            "paper: every power of two between these ends); one buffer of 200. Perceptron (here with a bias, which "
+            "comes nearer) and OAM are linear.",
         ),
         own=("OILK",),
         ours={"NORMA": "tuned, and without a budget; the paper has default parameters and a buffer of 200"},
