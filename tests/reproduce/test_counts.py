@@ -116,6 +116,14 @@ def test_always_one_class_is_never_better(here, deviation, verdict):
     assert judged(upside_down, cell, Measured(100.0 - here, deviation, 10)).verdict is verdict
 
 
+def test_a_wide_deviation_does_not_make_two_means_alike():
+    table, cell = table_named("koil-3.3"), Cell("koil-3.3", "sonar", "NORMA", "AUC", 0.9, 0.05)
+    assert judged(table, cell, Measured(0.93, 0.05, 20)).within and judged(table, cell, Measured(0.93, 0.05, 20)).alike
+    assert judged(table, cell, Measured(0.94, 0.05, 20)).within
+    assert not judged(table, cell, Measured(0.94, 0.05, 20)).alike  # 2.5 standard errors
+    assert not judged(table, replace(cell, deviation=math.nan), Measured(0.9, 0.05, 20)).alike
+
+
 def test_wins_and_losses_follow_one_rule_in_print_and_here():
     table = table_named("koil-3.3")
     figures = {  # published are .955 ± .028 and .925 ± .038, then .923 ± .023 and .919 ± .023

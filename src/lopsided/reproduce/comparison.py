@@ -9,12 +9,14 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from lopsided.evaluate import RunLog, wins_ties_losses
 from lopsided.reproduce.published import Cell, published_cells
 from lopsided.reproduce.table import LITERAL, Table
 
 _NOT_QUALITY = {"seconds", "vectors"}
+_LEVEL = 0.05
 
 
 class Verdict(Enum):
@@ -50,6 +52,7 @@ class Outcome:
     ours: Measured = NO_RUNS
     near: bool = False  # within the tolerance, to either side
     within: bool = False  # within one published deviation, to either side
+    alike: bool = False  # printed with a deviation, and no different by a t-test
 
     @property
     def difference(self) -> float:
@@ -163,7 +166,16 @@ def judged(table: Table, cell: Cell, here: Measured, ours: Measured = NO_RUNS) -
         verdict = Verdict.WORSE
     else:
         verdict = Verdict.ONE_CLASS if _no_better_than_one_class(table, cell, here) else Verdict.BETTER
-    return Outcome(cell, verdict, here, ours, near, within)
+    printed = Measured(cell.value, cell.deviation, table.runs)
+    alike = not math.isnan(cell.deviation) and not differs(printed, here, table.tolerance)
+    return Outcome(cell, verdict, here, ours, near, within, alike)
+
+
+def differs(first: Measured, second: Measured, tolerance: float, *, tested: bool = True) -> bool:
+    """Whether two means differ at 95 %, by Welch's t-test; where nothing can be tested, by more than the tolerance."""
+    if not tested or min(first.runs, second.runs) < 2 or first.deviation + second.deviation == 0.0:
+        return round(abs(first.mean - second.mean), 9) > tolerance
+    return bool(stats.ttest_ind_from_stats(*first[:3], *second[:3], equal_var=False).pvalue < _LEVEL)
 
 
 def _no_better_than_one_class(table: Table, cell: Cell, here: Measured) -> bool:

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from scipy import stats
-
-from lopsided.reproduce.comparison import Measured, Outcome
+from lopsided.reproduce.comparison import Measured, Outcome, differs
 from lopsided.reproduce.index import Made, read_folder
 from lopsided.reproduce.published import Cell, published_cells, source_of
 from lopsided.reproduce.registry import tables
 from lopsided.reproduce.table import Table
 
-_LEVEL = 0.05
 _ENOUGH = 0.75  # of the published lead, for a claim to hold
 _NOT_QUALITY = {"seconds", "vectors"}
 _HEADING = (
@@ -246,14 +243,8 @@ def _record(
         first, second = (figures[(*place, name)] for name in pair)
         tested = all(printed[(*place, name)].deviation >= 0.0 for name in pair)  # nan where none is printed
         difference = second.mean - first.mean if table.lower_is_better else first.mean - second.mean
-        counts[1 - int(math.copysign(_differs(first, second, table.tolerance, tested=tested), difference))] += 1
+        counts[1 - int(math.copysign(differs(first, second, table.tolerance, tested=tested), difference))] += 1
     return Record(*counts)
-
-
-def _differs(first: Measured, second: Measured, tolerance: float, *, tested: bool) -> bool:
-    if not tested or min(first.runs, second.runs) < 2 or first.deviation + second.deviation == 0.0:
-        return round(abs(first.mean - second.mean), 9) > tolerance
-    return bool(stats.ttest_ind_from_stats(*first[:3], *second[:3], equal_var=False).pvalue < _LEVEL)
 
 
 _WORDS = {
