@@ -10,7 +10,7 @@ from typing import Any
 import jpype
 import numpy as np
 from capymoa.base import MOAClassifier
-from capymoa.classifier import CSMOTE, AdaptiveRandomForestClassifier, LeveragingBagging, StreamingRandomPatches
+from capymoa.classifier import AdaptiveRandomForestClassifier, LeveragingBagging, StreamingRandomPatches
 from capymoa.core import LabeledInstance
 from capymoa.stream import Schema
 
@@ -51,8 +51,6 @@ def _made(name: str, schema: Any, seed: int) -> Any:
         java = jpype.JClass(f"moa.classifiers.meta.imbalanced.{name}")()
         options = f"-l trees.HoeffdingTree -s {TREES}"
         return MOAClassifier(moa_learner=java, CLI=options, **common)
-    if name == "CSMOTE":
-        return CSMOTE(**common)
     kind = {
         "ARF": AdaptiveRandomForestClassifier,
         "LeveragingBagging": LeveragingBagging,

@@ -92,7 +92,6 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
     "MOA leveraging bagging": _moa("LeveragingBagging"),
     "MOA under-over-bagging": _moa("OnlineUnderOverBagging"),
     "MOA AdaC2": _moa("OnlineAdaC2"),
-    "MOA C-SMOTE": _moa("CSMOTE"),
     "MOA SRP": _moa("SRP"),
     "MOA ARF": _moa("ARF"),
 }

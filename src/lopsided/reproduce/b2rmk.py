@@ -124,7 +124,7 @@ TABLES = [
             _SPLICE,
         ),
         impossible=_NO_USPS,
-        too_long={name: "for time: a batch fit is cubic in the rows" for name in ("spambase", "satimage")},
+        too_long=dict.fromkeys(("spambase", "satimage"), "for time: a batch fit is cubic in the rows"),
         own=("OB2RMK", "B2RMK"),
         ours={"OB2RMK": "what the buffers hold is fitted anew after every 100 examples; the paper never does"},
     ),
