@@ -5,12 +5,11 @@
 G. Aguiar, B. Krawczyk, A. Cano, "A survey on learning from imbalanced data streams", Machine Learning 113, 2024. Every
 cell that was run stands in a log and is not run again: after a change of a learner name it with --again. With --write
 the page docs/evidence/survey.md is made from the log. One process; times are of the processor.
-`pip install "lopsided[compare]"` brings the rivals.
+`pip install "lopsided[compare]"` brings the rivals; those of MOA run in the environment of `make capymoa`.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -18,24 +17,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 import lopsided as lp
+from contest import (
+    Contest,
+    Means,
+    beside_each,
+    command,
+    commits_of,
+    largest_friedman,
+    mean_of,
+    means_of,
+    tests_of,
+    with_ranks,
+)
 from lopsided.competitors import competitor
 from lopsided.datasets import Dataset
 from lopsided.evaluate import RunLog
 from lopsided.metrics import auroc
-from pages import write_measured
-from ranks import dotted, ranked, said
+from ranks import dotted
 from rare_contestants import NEW
 from rare_plays import Measures, areas
 from rare_sections import SURVEY
-from rivals import commits_of, means_of, run_missing, without
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "evidence" / "survey.md"
 LOG = HERE.parent / "docs" / "evidence" / "tables" / "survey.jsonl"
-TABLE = "static"
 ROWS, WINDOW, PORTION = 10_000, 500, 50
 SHARES = {5: 0.20, 10: 0.10, 20: 0.05, 50: 0.02, 100: 0.01}  # the survey calls 20 % positives a ratio of 5
 SEED = 201  # of every stream; no other page has it
@@ -61,6 +68,15 @@ def _rival(name: str, **options: Any) -> Callable[[int], Any]:
     return lambda seed: competitor(name, random_state=seed, **options)
 
 
+def _moa(name: str) -> Callable[[int], Any]:
+    def make(seed: int) -> Any:
+        from moa_learners import MOALearner  # starts Java
+
+        return MOALearner(name, seed)
+
+    return make
+
+
 CONTESTANTS: dict[str, Callable[[int], Any]] = {
     NEW: _ours(NEW),
     "FourierRanker": _ours("FourierRanker"),
@@ -73,6 +89,11 @@ CONTESTANTS: dict[str, Callable[[int], Any]] = {
     "River ARF": _rival("arf"),
     "River ARF, balanced": _rival("arf-balanced"),
     "River SRP": _rival("srp"),
+    "MOA leveraging bagging": _moa("LeveragingBagging"),
+    "MOA under-over-bagging": _moa("OnlineUnderOverBagging"),
+    "MOA AdaC2": _moa("OnlineAdaC2"),
+    "MOA SRP": _moa("SRP"),
+    "MOA ARF": _moa("ARF"),
 }
 
 
@@ -119,11 +140,13 @@ def kappa(positive: np.ndarray, flags: np.ndarray) -> float:
     return (agreed - by_chance) / (1.0 - by_chance)
 
 
+CONTEST = Contest("static", SETS, CONTESTANTS, play, SHOWN, NEW, LOG, PAGE)
+
+
 def page(log: RunLog) -> str:
     """Means and ranks over all streams, against each rival, then by ratio and by generator."""
-    means = means_of(log, TABLE, SETS, CONTESTANTS)
-    names = list(means[SETS[0]])
-    tests = {key: ranked({k: {n: means[k][n][key] for n in names} for k in SETS}, NEW) for key, _ in SHOWN}
+    means = means_of(log, CONTEST)
+    names, tests = list(means[SETS[0]]), tests_of(means, CONTEST)
     lines = [
         f"{NEW} is that of commit {commits_of(log, NEW)}. Means over the {len(SETS)} streams, mean ranks in brackets.",
         "",
@@ -131,26 +154,18 @@ def page(log: RunLog) -> str:
         "|---" * (len(SHOWN) + 2) + "|",
     ]
     for name in names:
-        cells = [f"{dotted(_mean(means, SETS, name, key))} ({tests[key].mean_ranks[name]:.1f})" for key, _ in SHOWN]
-        lines.append(f"| {name} | {' | '.join(cells)} | {_mean(means, SETS, name, 'us'):,.0f} |")
+        cost = mean_of(means, SETS, name, "us")
+        lines.append(f"| {name} | {' | '.join(with_ranks(means, tests, name))} | {cost:,.0f} |")
     lines += [
         "",
         f"Two mean ranks differ at 95 % by Nemenyi's test if they are {tests['auc'].critical_difference:.2f} apart; "
-        f"Friedman's p is {_largest([test.friedman_p for test in tests.values()])} for each measure.",
+        f"Friedman's p is {largest_friedman(tests)} for each measure.",
         "",
         f"{NEW} beside each of the others: streams on which it is better / as good / worse, and Wilcoxon's p, "
         f"corrected by Holm for {len(names) - 1} rivals. The five ratios of a generator are no independent streams, so "
         "the p are too small.",
         "",
-        "| against | " + " | ".join(f"{title} | p" for _, title in SHOWN) + " |",
-        "|---" * (2 * len(SHOWN) + 1) + "|",
-    ]
-    for name in names[1:]:
-        cells = []
-        for key, _ in SHOWN:
-            cells += ["/".join(map(str, tests[key].won[name])), *said(tests[key].p, [name])]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    lines += [
+        *beside_each(tests, CONTEST, names[1:]),
         "",
         "By ratio, AUC of windows / G-mean of windows / AP of all rows:",
         "",
@@ -170,39 +185,16 @@ def by_generator() -> dict[str, list[str]]:
     return {name: [f"{name} 1:{ratio}" for ratio in SHARES] for name in SURVEY}
 
 
-def _split(means: dict[str, dict[str, Measures]], names: list[str], parts: dict[str, list[str]]) -> list[str]:
+def _split(means: Means, names: list[str], parts: dict[str, list[str]]) -> list[str]:
     lines = [f"| | {' | '.join(parts)} |", "|---" * (len(parts) + 1) + "|"]
     for name in names:
         cells = [
-            " / ".join(dotted(_mean(means, kinds, name, key)) for key in ("window auc", "gmean", "ap"))
+            " / ".join(dotted(mean_of(means, kinds, name, key)) for key in ("window auc", "gmean", "ap"))
             for kinds in parts.values()
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 
 
-def _mean(means: dict[str, dict[str, Measures]], kinds: list[str], name: str, key: str) -> float:
-    return float(np.mean([means[kind][name][key] for kind in kinds]))
-
-
-def _largest(values: list[float]) -> str:
-    return "below .001" if max(values) < 0.001 else f"at most {max(values):.3f}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--methods", help="contestants, separated by ';' (default: all); none runs nothing")
-    parser.add_argument("--again", help="contestants whose cells are run again, separated by ';'")
-    parser.add_argument("--write", action="store_true", help="make the page from the log")
-    arguments = parser.parse_args()
-    names = list(CONTESTANTS) if arguments.methods is None else arguments.methods.split(";")
-    log = without(LOG, arguments.again.split(";")) if arguments.again else RunLog(LOG)
-    cells = [(kind, name, 1) for name in names if name in CONTESTANTS for kind in SETS]
-    with threadpool_limits(1):
-        run_missing(log, TABLE, cells, CONTESTANTS, play)
-    if arguments.write:
-        write_measured(PAGE, page(log))
-
-
 if __name__ == "__main__":
-    main()
+    command(CONTEST, page, doc=__doc__, runs=1)

@@ -5,7 +5,7 @@
     python benchmarks/tuning_protocols.py [--logs LOGS] [--write]
 
 The first split's test rows are training rows of the others, so parameters that are chosen once have seen most test rows
-of the other nineteen runs. With --logs the runs of LOGS become the log docs/evidence/tables/tuned-each.jsonl; with
+of the other nineteen runs. With --logs the runs of LOGS go into the log docs/evidence/tables/tuned-each.jsonl; with
 --write the page docs/evidence/tuning.md is made from it, beside the tables of the same methods tuned once.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +28,22 @@ NAMES = ("koil-3.3", "b2rmk-2")
 
 
 def gathered(folder: Path) -> RunLog:
-    """What the page needs of the logs of `--tune each`, as one log in the repository."""
-    LOG.unlink(missing_ok=True)
-    log = RunLog(LOG)
+    """What the page needs of the logs of `--tune each`, in the log of the repository, which keeps its other cells."""
+    new = []
     for name in NAMES:
         for entry in RunLog(folder / f"{name}.each.jsonl").entries:
             kept = {key: entry[key] for key in ("table", "set", "method", "run", "parameters")}
-            log.add([kept | {"measures": {"AUC": round(entry["measures"]["AUC"], 6)}}])
+            new.append(kept | {"measures": {"AUC": round(entry["measures"]["AUC"], 6)}})
+    again = {_cell(entry) for entry in new}
+    earlier = [entry for entry in RunLog(LOG).entries if _cell(entry) not in again]
+    LOG.unlink(missing_ok=True)
+    log = RunLog(LOG)
+    log.add(earlier + new)
     return log
+
+
+def _cell(entry: dict[str, Any]) -> tuple[str, str, str]:
+    return entry["table"], entry["set"], entry["method"]
 
 
 def page(log: RunLog) -> str:

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from lopsided.evaluate import RunLog
 
 ROOT = Path(__file__).parents[2]
-OWN = ("rivals", "survey", "ranks", "many_kernels", "tuning_protocols", "pages", "flights")
+OWN = ("rivals", "survey", "contest", "ranks", "many_kernels", "tuning_protocols", "pages", "flights")
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from lopsided.evaluate import RunLog
 from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
 from lopsided.reproduce.conclusions import Claim, Record, compared
 from lopsided.reproduce.counting import count
+from lopsided.reproduce.gaps import partly_run, runs_sentence
 from lopsided.reproduce.index import Made, read_folder, totals
 from lopsided.reproduce.pages import verdict_sentence
 from lopsided.reproduce.published import Cell
@@ -43,8 +44,11 @@ def test_the_index_and_the_conclusions_are_those_of_the_logs(folder):
 
 def test_each_page_says_what_its_log_says(folder):
     for one in read_folder(folder / "tables"):
+        page = (folder / f"tables/{one.table.name}.md").read_text()
         if one.results:
-            assert verdict_sentence(one.table, one.results) in (folder / f"tables/{one.table.name}.md").read_text()
+            said = (verdict_sentence(one.table, one.results), runs_sentence(one.table, one.results))
+            assert all(sentence in page for sentence in (*said, *partly_run(one.table, one.results)))
+        assert "\n- Runs: " in page
 
 
 def test_readme_has_the_counts_of_a_second_count():
@@ -110,6 +114,14 @@ def test_always_one_class_is_never_better(here, deviation, verdict):
     upside_down = replace(table_named("spa-5"), lower_is_better=False)
     cell = replace(cell, value=100.0 - cell.value)
     assert judged(upside_down, cell, Measured(100.0 - here, deviation, 10)).verdict is verdict
+
+
+def test_a_wide_deviation_does_not_make_two_means_alike():
+    table, cell = table_named("koil-3.3"), Cell("koil-3.3", "sonar", "NORMA", "AUC", 0.9, 0.05)
+    assert judged(table, cell, Measured(0.93, 0.05, 20)).within and judged(table, cell, Measured(0.93, 0.05, 20)).alike
+    assert judged(table, cell, Measured(0.94, 0.05, 20)).within
+    assert not judged(table, cell, Measured(0.94, 0.05, 20)).alike  # 2.5 standard errors
+    assert not judged(table, replace(cell, deviation=math.nan), Measured(0.9, 0.05, 20)).alike
 
 
 def test_wins_and_losses_follow_one_rule_in_print_and_here():

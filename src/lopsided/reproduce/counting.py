@@ -19,6 +19,7 @@ class Count:
     near: int = 0  # within the tolerance
     within: int = 0  # within one published deviation
     either: int = 0  # one or the other
+    alike: int = 0  # printed with a deviation, and no different by a t-test
     better: int = 0
     one_class: int = 0
     worse: int = 0
@@ -49,6 +50,7 @@ def _one(result: Outcome, tolerance: float) -> Count:
         near=int(result.near),
         within=int(result.within),
         either=int(result.near or result.within),
+        alike=int(result.alike),
         better=int(verdict is Verdict.BETTER),
         one_class=int(verdict is Verdict.ONE_CLASS),
         worse=int(verdict is Verdict.WORSE),

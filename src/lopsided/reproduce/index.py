@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lopsided.evaluate import RunLog
 from lopsided.reproduce.comparison import Outcome, Verdict, read_outcomes
-from lopsided.reproduce.costs import Vectors, vector_cells, vectors_sentence
+from lopsided.reproduce.costs import Vectors, seconds, seconds_sentence, vector_cells, vectors_sentence
 from lopsided.reproduce.counting import Count, count
+from lopsided.reproduce.gaps import not_run_line
 from lopsided.reproduce.registry import tables
 from lopsided.reproduce.table import Table
 
@@ -54,7 +56,8 @@ def totals(made: list[Made]) -> tuple[Count, Count]:
 def write_index(folder: Path) -> str:
     """Count what the JSON files of a folder say; written into its README.md, between the marks if it has them."""
     made = read_folder(folder)
-    text = "\n".join([headline(*totals(made)), "", vectors_line(made), "", *_lines(made), "", *_worst(made)])
+    counted = [headline(*totals(made)), "", vectors_line(made), "", times_line(made)]
+    text = "\n".join([*counted, "", *_lines(made), "", *_worst(made), "", *_not_run(made)])
     page = folder / "README.md"
     content = page.read_text(encoding="utf-8") if page.exists() else f"# Tables made again\n\n{MARKS[0]}\n{MARKS[1]}\n"
     if MARKS[0] not in content or MARKS[1] not in content:
@@ -72,8 +75,12 @@ def headline(own: Count, others: Count) -> str:
         "of the published area, or 0.3 percentage points, to either side: "
         f"{own.near} of {own.run} of the papers' own methods, {others.near} of {others.run} of the baselines.** "
         f"Of the {both.dated} that were printed with a standard deviation {both.within} are within one: {own.within} "
-        f"of {own.dated} and {others.within} of {others.dated}. By one or the other it is {own.either} and "
-        f"{others.either}. {both.not_run} figures were not run as published; for {both.ours_alone} of them a variant "
+        f"of {own.dated} and {others.within} of {others.dated}. That deviation is one of single runs, and wide: by "
+        f"Welch's t-test on means, deviations and runs {both.alike} of the {both.dated} do not differ at 95 %, "
+        f"{own.alike} and {others.alike}. Within the one bound or the other are {own.either} and {others.either}. "
+        f"Beyond both are {both.better} better than printed, which is no agreement either, "
+        f"{both.worse} worse and {both.one_class} no better than always answering the larger class. "
+        f"{both.not_run} figures were not run as published; for {both.ours_alone} of them a variant "
         "of ours was run, which is shown on the pages and not counted."
     )
 
@@ -87,6 +94,11 @@ def vectors_line(made: list[Made]) -> str:
             number = here.get((cell.data, cell.method))
             found.append(Vectors(cell, math.nan if number is None else number))
     return vectors_sentence(found)
+
+
+def times_line(made: list[Made]) -> str:
+    """How many printed times agree as ratios, over all tables."""
+    return seconds_sentence([time for one in made for time in seconds(one.table, RunLog(), one.summary)])
 
 
 def _lines(made: list[Made]) -> list[str]:
@@ -127,6 +139,12 @@ def _worst(made: list[Made]) -> list[str]:
             ]
             lines.append(f"- **{one.table.name}** ({len(missed)}): {'; '.join(texts)}.")
     return lines
+
+
+def _not_run(made: list[Made]) -> list[str]:
+    """Every figure that was not run as published, with the reason."""
+    found = [not_run_line(one.table, one.results) for one in made]
+    return ["Not run as published, by table (figures; set, methods and the reason):", "", *filter(None, found)]
 
 
 def _is_worse(table: Table, result: Outcome) -> bool:

@@ -25,6 +25,7 @@ from lopsided.reproduce.comparison import (
     with_earlier,
 )
 from lopsided.reproduce.counting import count
+from lopsided.reproduce.gaps import partly_run, runs_sentence
 from lopsided.reproduce.published import source_of
 from lopsided.reproduce.table import Table
 
@@ -87,12 +88,9 @@ def command_for(table: Table, log: RunLog, *options: str) -> str:
 
 
 def left_out(table: Table, log: RunLog) -> dict[str, str]:
-    """What the log does not hold: sets that cannot be had or were not run, and runs."""
-    missing, runs = dict(table.impossible), _runs(table, log)
-    missing |= {name: "not run" for name in table.sets if name not in _sets_run(table, log)}
-    if len(runs) > 1:
-        missing["runs"] = f"between {runs[0]} and {runs[-1]} a cell, instead of {table.runs}"
-    return missing
+    """What the log does not hold: sets that cannot be had or were not run."""
+    unknown = {name: "not run" for name in table.sets if name not in _sets_run(table, log)}
+    return dict(table.impossible) | unknown
 
 
 def _sets_run(table: Table, log: RunLog) -> list[str]:
@@ -103,6 +101,12 @@ def _runs(table: Table, log: RunLog) -> list[int]:
     """The different numbers of runs that cells have."""
     cells = [(name, method) for name in _sets_run(table, log) for method in table.methods(name)]
     return sorted({len(log.of(table.name, *cell)) for cell in cells} - {0})
+
+
+def _runs_of_points(table: Table, log: RunLog) -> str:
+    """How many runs a point of a picture is the mean of."""
+    runs = _runs(table, log)
+    return f"Runs: {' or '.join(map(str, runs))} a point." if runs else ""
 
 
 def summary(
@@ -124,6 +128,7 @@ def summary(
         "wins": wins_of_reference,
         "cells": [result.as_json() for result in results],
         "vectors": [one.as_json() for one in costs.vectors(table, log, earlier)],
+        "seconds": [one.as_json() for one in costs.seconds(table, log, earlier)],
         "missing": dict(missing),
     }
 
@@ -155,6 +160,8 @@ def markdown(
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
     lines += [f"- {name}…, ours: {reason}." for name, reason in table.ours.items()]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
+    counted = runs_sentence(table, results) if results else _runs_of_points(table, log)
+    lines += [f"- {line}" for line in (counted, *partly_run(table, results)) if line]
     lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
 
@@ -164,9 +171,9 @@ def _cost_lines(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[s
     lines: list[str] = []
     if found := costs.vectors(table, log, earlier):
         lines += [costs.vectors_sentence(found), "", *as_markdown(costs.vectors_grid(found)), ""]
-    if (times := costs.seconds_grid(table, log)) is not None:
-        lines += ["Times, as ratios, because machines and languages differ: published → here.", ""]
-        lines += [*as_markdown(times), ""]
+    times = costs.seconds(table, log, earlier)
+    if (grid := costs.seconds_grid(table, times)) is not None:
+        lines += [costs.seconds_sentence(times), "", *as_markdown(grid), ""]
     return lines
 
 

@@ -74,6 +74,8 @@ class Table:
     keeps_order: bool = False  # rows come as they are in the file, also if that is sorted by class
     remarks: tuple[str, ...] = ()
     impossible: Mapping[str, str] = field(default_factory=dict)  # published set -> why it cannot be run
+    tunes_each_run: bool = False  # parameters are chosen anew in every run
+    too_long: Mapping[str, str] = field(default_factory=dict)  # set -> why some methods are left out of it
     x_label: str = ""  # of a figure; "seconds" takes the measured time
     log_x: bool = False
     label: str | None = None  # of sets of the user's, where it is not what is found
