@@ -25,11 +25,12 @@ from lopsided.core.rare.linear_part import empty_linear_part
 from lopsided.core.rare.step import (
     BEAT_DUE,
     BLENDS,
-    GAP,
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
     SHORT,
+    SHORT_DUE,
+    SINCE_SHORT,
     YOUNG_DUE,
     YOUTH,
     RarePlan,
@@ -55,7 +56,7 @@ _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
-_OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.0, most=150.0)
+_OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.25, most=150.0)
 # What blends count before anything is known, in the order of BLENDS.
 _OF_TWO, _WITH_LINEAR, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5
 _RECENT = 4000  # rows of the sample that fades
@@ -205,7 +206,7 @@ class RareEventClassifier(AddsRareEvents):
             recent_negatives=empty_sample(recent, width),
             young=empty_forest(YOUNG_TREES if recent else 0, DEFAULT_TREES.n_leaves),
             spread=np.zeros((3, n_features)),
-            tally=np.zeros(GAP + 1, dtype=np.int64),
+            tally=np.zeros(SINCE_SHORT + 1, dtype=np.int64),
         )
         length = ranker.weights.shape[1]
         self._long, self._short = LongMemory(length), ShortMemory(length if forgets else 0)
@@ -265,7 +266,7 @@ class RareEventClassifier(AddsRareEvents):
         """
         tally, ranking = self._state.tally, self._state.ranker.tally
         restarts = int(tally[RESTARTS])
-        is_ranking_due = ranking[DUE] or ranking[WAITING] == _BLOCK
+        is_ranking_due = ranking[DUE] or tally[SHORT_DUE] or ranking[WAITING] == _BLOCK
         if is_ranking_due or tally[RESTART_DUE] or tally[SCALE_DUE] or tally[YOUNG_DUE] or tally[BEAT_DUE]:
             with one_blas_thread:
                 self._do_due_parts()
@@ -279,6 +280,8 @@ class RareEventClassifier(AddsRareEvents):
             self._restart()
         if ranking[DUE]:
             self._solve()
+        elif tally[SHORT_DUE]:
+            self._solve_short()
         elif ranking[WAITING] == _BLOCK:
             self._add_block()
         if tally[YOUNG_DUE]:
