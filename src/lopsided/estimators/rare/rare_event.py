@@ -71,20 +71,20 @@ class RareEventClassifier(AddsRareEvents):
     The one to begin with. A ranker in random Fourier features (as `FourierRanker`) is good from the first positives
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples; a logistic regression follows streams that move fast. All are put on
-    one scale, that of log-odds. Which counts how much is decided by the average precision that each blend has
-    achieved. A second, short memory notices when the past no longer helps, answers in its place, and replaces it once
-    that is sure; where only trees can see the change, young trees on the latest rows do. Features need no scaling, NaN
-    is a missing value, memory is bounded.
+    one scale, that of log-odds. Which counts how much is decided by the average precision, and a little by the AUROC,
+    that each blend has achieved. A second, short memory notices when the past no longer helps, answers in its place,
+    and replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features
+    need no scaling, NaN is a missing value, memory is bounded.
 
     With f the ranker, g the trees, h the logistic regression, f_s the ranker with the short memory::
 
         l(s)  = (a s + c) / 8                  for each part, the log-odds that its score s stands for, by eight
-        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by their average precision so far
+        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by what each has achieved
         score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
-    the latest 30 positives. h / 8 counts 0.7 at the most in size, so that it is never sure alone; p is less after false
-    alarms. f averages the solutions for four ridges (see `FourierRanker`) by (average precision + AUROC) / 2 so far;
+    the latest 30 positives, or a tenth of all rows. h / 8 counts 0.7 at the most in size, so that it is never sure
+    alone; p is less after false alarms. f averages the solutions for four ridges (see `FourierRanker`) by (average precision + AUROC) / 2 so far;
     half of the directions see one to three features only. The sample holds `sample_size` rows, half per class: all
     positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones rather than easy
     ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are fitted to it after 50
