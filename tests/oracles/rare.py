@@ -84,7 +84,7 @@ class RareEventClassifier:
         self.long_mix = Mixture(np.ones(4), 50, 0.5, 1000)
         self.short_mix = Mixture(np.ones(2), 50, 0.5, 50)
         self.blends, prior = blends_and_priors(forgets)
-        self.blend_mix = Mixture(prior, 0, 0.0, 150, each=1.25)
+        self.blend_mix = Mixture(prior, 0, 0.25, 150, each=1.25)
         self.lines, self.regression, self.gap = {part: Line() for part in PARTS}, Linear(n_features), 0
         self.gate, self.long, self.short = Gate(), Remembered(), Remembered()
         self.solutions = {"long": [None] * 4, "short": [None] * 2}
@@ -92,7 +92,7 @@ class RareEventClassifier:
         self.block = []  # rows that are not yet in the memories: x, sign, weight in the long one, in the short one
         self.centre, self.spread = np.zeros(n_features), np.ones(n_features)
         self.since_look, self.looked = [], 0
-        self.n_seen = self.n_positive = self.since = self.youth = 0
+        self.n_seen = self.n_positive = self.since = self.since_short = self.youth = 0
         self.restarts, self.renewals = [], []  # after how many rows
 
     # ---- scores
@@ -141,6 +141,7 @@ class RareEventClassifier:
         decided = solved and self.measure(y, weight, given)
         self.learn_scale(y, weight, given, solved)
         self.n_seen, self.since, self.youth = self.n_seen + 1, self.since + 1, self.youth + 1
+        self.since_short += 1
         self.n_positive += y > 0
         self.gap = 0 if y > 0 else self.gap + 1
         focus = [2 * sigmoid(6 * (given[f] + 0.5)) if y < 0 and solved else 1.0 for f in ("long", "short")]
@@ -153,16 +154,17 @@ class RareEventClassifier:
             self.recent[int(y)].offer(x, weight, 1.0, u, self.n_seen - 1)
         self.since_look.append(x)
         patience = max(200, min(2000, self.youth // 10))
-        if self.forgets and 0 < self.gate.alert <= 40:
-            patience = min(patience, max(200, 2 * self.n_seen // self.n_positive))
         due = self.since >= patience or (y > 0 and self.n_positive <= 20)
         due = due or (not self.fixed and len(self.block) == 200)
+        short_due = self.short_solved and self.since_short >= max(200, 2 * self.n_seen // self.n_positive)
         if self.fixed and self.n_seen >= 400 and self.n_seen >= 2 * self.looked and self.look_at_scale():
             due = False
         if decided:
             self.restart(hint)
         if due and self.since:
             self.solve()
+        elif short_due and self.since_short:
+            self.solve_short()
         elif self.fixed and len(self.block) == 256:
             self.add_block()
         if solved and self.forgets and not decided:
@@ -192,7 +194,7 @@ class RareEventClassifier:
         has["short"] = solved and self.short_solved
         for part in PARTS:
             if has[part]:
-                self.lines[part].learn(given["by part"][part], y, weight, *counts)
+                self.lines[part].learn(given["by part"][part], y, weight, *counts, self.youth + 1)
         self.regression.learn(given["x"], y, weight, *counts)
 
     def renew_young(self):
@@ -225,9 +227,14 @@ class RareEventClassifier:
         else:
             self.add_block()
         self.take("long", self.long, (0.1, 0.01, 0.001, 0.0001))
-        if self.forgets and self.n_seen >= 1000:
-            self.short_solved |= self.take("short", self.short, (0.1, 0.01))
         self.since = 0
+        if self.forgets and self.n_seen >= 1000:
+            self.solve_short()
+
+    def solve_short(self):
+        self.add_block()
+        self.short_solved |= self.take("short", self.short, (0.1, 0.01))
+        self.since_short = 0
 
     def take(self, name, memory, ridges):
         Z = self.encoded(memory.rows)

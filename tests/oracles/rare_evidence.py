@@ -72,10 +72,10 @@ class Line:
     def worth(self, score):
         return float(self.line @ [score, 1.0]) / 8
 
-    def learn(self, score, y, weight, positives, negatives):
+    def learn(self, score, y, weight, positives, negatives, rows):
         s = np.array([score, 1.0])
         chance = sigmoid(math.log(positives / negatives) + self.line @ s)
-        fade = min(positives / (positives + negatives) / 30, 0.01)
+        fade = min(positives / (positives + negatives) / 30, 10 / rows, 0.01)
         self.curvature = (1 - fade) * self.curvature + weight * chance * (1 - chance) * np.outer(s, s)
         self.curvature += fade * self.ridge
         slope = weight * (chance - (y > 0)) * s + fade * self.ridge @ (self.line - self.start)
@@ -113,14 +113,15 @@ class Linear:
 class Gate:
     """C <- clip(C + e (d - 0.01), 0, h) at every positive; d by the ranks among the last 500 negatives.
 
-    D <- clip(D + e (min((mean m - m) / sd, 1.5) - 0.5), 0, 10) for the blend's own m; from D = 3 until D < 1 is an
+    D <- clip(D + e (min((mean m - m) / sd, 1.5) - 0.25), 0, 10) for the blend's own m; from D = 5 until D < 1 is an
     alert. e is 1 for a positive that stands alone, and less for one that comes soon after another. C above h / 4 that
-    comes back below h / 20 was a false alarm: after each, f_s counts a quarter of what it would, at least a twentieth.
+    comes back below h / 20 was a false alarm: after each, f_s counts a quarter of what it would, at least a twentieth,
+    and h is half as large again, at most eight times as large.
     """
 
     def __init__(self):
         self.negatives, self.evidence, self.limit = [], 0.0, 1.5
-        self.squares = self.compared = 0.0
+        self.gains = self.squares = self.compared = 0.0
         self.of_young_trees, self.for_young = [], 0.0
         self.is_raised, self.false_alarms = False, 0
         self.calm_down()
@@ -138,7 +139,7 @@ class Gate:
 
     @property
     def wants_young(self):
-        return self.alert > 0 and self.decline >= 6 and self.alert >= self.next_fit
+        return self.alert > 0 and self.decline >= 5 and self.alert >= self.next_fit
 
     def merit(self, others, score, ratio):
         others = np.array(others)
@@ -159,25 +160,25 @@ class Gate:
             gain = self.merit(self.of_young_trees, young, ratio) - m[0]
             self.for_young = max(0.0, self.for_young + e * (gain - 0.05))
         d = m[2] - max(m[:2])
-        self.squares += d * d
-        self.compared += 1
+        self.gains, self.squares, self.compared = self.gains + d, self.squares + d * d, self.compared + 1
         if self.compared >= 20:
-            self.limit = max(1.5, 80 * self.squares / self.compared)
+            mean, square = self.gains / self.compared, self.squares / self.compared
+            self.limit = max(1.5, 0.8 * (square - mean**2) / (0.01 - min(mean, 0.0))) * min(1.5**self.false_alarms, 8)
         self.evidence = min(max(self.evidence + e * (d - 0.01), 0.0), self.limit)
         if self.is_raised and self.evidence < 0.05 * self.limit:
             self.is_raised, self.false_alarms = False, self.false_alarms + 1
         self.is_raised = self.is_raised or self.evidence > 0.25 * self.limit
         if self.compared >= 1000:
-            self.squares, self.compared = self.squares / 2, self.compared / 2
+            self.gains, self.squares, self.compared = self.gains / 2, self.squares / 2, self.compared / 2
         self.watch(m[0], e)
 
     def watch(self, m, e):
-        """Each m counts 1, and half as much whenever all together have come to 100."""
+        """Each m counts 1, and half as much whenever all together have come to 400."""
         merits, times = np.array(self.merits), np.array(self.times)
         if times.sum() >= 20:
             mean = np.average(merits, weights=times)
             sd = max(0.1, math.sqrt(np.average((merits - mean) ** 2, weights=times)))
-            self.decline = min(max(self.decline + e * (min((mean - m) / sd, 1.5) - 0.5), 0.0), 10.0)
+            self.decline = min(max(self.decline + e * (min((mean - m) / sd, 1.5) - 0.25), 0.0), 10.0)
         if self.alert:
             self.alert += 1
             if self.alert > 300:
@@ -185,10 +186,10 @@ class Gate:
             elif self.decline < 1:
                 self.alert = 0
             return
-        if self.decline >= 3:
+        if self.decline >= 5:
             self.alert, self.next_fit = 1, 0.0
         self.merits, self.times = [*self.merits, m], [*self.times, 1.0]
-        if sum(self.times) >= 100:
+        if sum(self.times) >= 400:
             self.times = [time / 2 for time in self.times]
 
     def close(self):

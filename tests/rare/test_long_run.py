@@ -90,7 +90,7 @@ def test_saved_and_loaded_anywhere_it_goes_on_bit_for_bit(make):
 
 def test_saved_while_young_trees_are_tried_it_goes_on_bit_for_bit():
     X, y = stripes(1_900, turn=1_100)
-    whole = lp.RareEventClassifier(200, 2, random_state=8)
+    whole = lp.RareEventClassifier(800, 2, random_state=8)
     trees = []
     for part in np.split(np.arange(1_900), range(1_200, 1_900, 50)):
         whole.partial_fit(X[part], y[part], classes=[-1, 1])

@@ -8,7 +8,7 @@ import pytest
 
 import lopsided as lp
 from lopsided.core.measures.drift_gate import EVIDENCE, close_case, compare, empty_gate, share_of_short
-from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fit_line, worth
+from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fade_of_lines, fit_line, worth
 from lopsided.core.rare.linear_part import KNOWN, MEAN, SQUARES, add_linear, empty_linear_part, learn_linear
 from lopsided.core.rare.step import BLENDS, LINEAR_ALONE
 from lopsided.datasets import xor
@@ -22,7 +22,7 @@ def fitted_line(scores, y, weights=None):
     lines = empty_lines(2)
     rate = (y > 0).mean()
     for score, label, weight in zip(scores, y, np.ones(y.size) if weights is None else weights, strict=True):
-        fit_line(lines, 1, score, label, weight, np.log(rate / (1 - rate)), rate)
+        fit_line(lines, 1, score, label, weight, np.log(rate / (1 - rate)), fade_of_lines(rate, 0))
     return lines
 
 

@@ -3,19 +3,20 @@
 r is the share of the last negatives that a positive is ranked above, and v = 1 / (1 + (1 - r) n_- / n_+) the precision
 among what is ranked that high, if all positives were; m = (r + v) / 2 looks at the whole ranking and at its top. With
 d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up
-what the short memory has gained lately, with h = max(least, noise mean d^2), so that a noisy comparison needs more of
-it. The short memory's share of the answer is t sigmoid(12 C / h - 4); at C = h the case is closed: it should take the
-place of the long one. t is 1 until C / h has been above 1/4 and has come back below 1/20: a false alarm. After each of
-them the short memory counts a quarter of what it would have counted, a twentieth at the least, until a case is closed.
+what the short memory has gained lately. A sum that goes up and down by chance and falls by mu = slack - mean d on
+average goes beyond any h with a chance of about exp(-2 mu h / var d), so h is a multiple of var d / mu, and `least` at
+the least. The short memory's share of the answer is t sigmoid(12 C / h - 4); at C = h the case is closed: it should
+take the place of the long one. t is 1 until C / h has been above 1/4 and has come back below 1/20: a false alarm. After
+each of them the short memory counts a quarter of what it would have counted, a twentieth at the least, and h is half as
+large again, eight times as large at the most, until a case is closed.
 
 Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
 caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
 less in proportion if it was nearer.
 
-All this costs time, and most streams never change. So the long memory's own m is watched: its fall below the mean of
-the last hundred or two, in deviations and beyond half of one, adds up to D. From 3 on the short memory is worth to be
-brought up to date often, from 6 on young trees are worth to be fitted to the latest rows. These are compared as the
-short memory is, by a sum of their own.
+There are changes that only trees can see, and trees cost time. So the long memory's own m is watched: its fall below
+the mean of the last few hundred, in deviations and beyond a quarter of one, adds up to D. From 5 on young trees are
+worth to be fitted to the latest rows. These are compared as the short memory is, by a sum of their own.
 """
 
 from __future__ import annotations
@@ -32,22 +33,23 @@ RING = 500  # negatives that a positive is compared with
 ANSWER, LONG, SHORT, YOUNG = range(4)
 # Entries of Gate.levels: C and h, the sum and number of d^2; number, sum and sum of squares of the long memory's m, and
 # D; positives since D became large (0: it is not), and that at which young trees are fitted next; C of young trees;
-# whether C has become large, and how often it has come to nothing.
+# whether C has become large, and how often it has come to nothing; the sum of d.
 EVIDENCE, LIMIT, SQUARES, COMPARED, MERITS, MERIT, MERIT_SQUARES, DECLINE, ALERTED, NEXT_YOUNG, OF_YOUNG = range(11)
-RAISED, FALSE_ALARMS = 11, 12
+RAISED, FALSE_ALARMS, GAINS = 11, 12, 13
 # Entries of Gate.tally: place of the next negative and how many there are; the same for young trees.
 _PLACE, _FILLED, _YOUNG_PLACE, _YOUNG_FILLED = range(4)
 _TIE = 1e-9  # scores are cut off at both ends: averages of such scores differ by rounding only
-_SLACK, _LEAST, _NOISE = 0.01, 1.5, 80.0
+_SLACK, _LEAST, _RARELY = 0.01, 1.5, 0.8
 _ENOUGH_NEGATIVES, _ENOUGH_COMPARISONS, _HALVED_AT = 20, 20, 1000.0
-_MERITS_HALVED_AT, _LEAST_DEVIATION = 100.0, 0.1
-_HALF_A_DEVIATION, _LARGEST_FALL = 0.5, 1.5  # one positive counts so many deviations at the most
-_CALM, _SUSPICIOUS, _SURE, _LARGEST_DECLINE = 1.0, 3.0, 6.0, 10.0
+_MERITS_HALVED_AT, _LEAST_DEVIATION = 400.0, 0.1
+_FALL_BY_CHANCE, _LARGEST_FALL = 0.25, 1.5  # one positive counts so many deviations at the most
+_CALM, _SUSPICIOUS, _LARGEST_DECLINE = 1.0, 5.0, 10.0
 PATIENT = 20.0  # positives since an alert after which the rows before it count little
-_SHORT_OF_TIME, _GIVEN_UP = 40.0, 300.0  # positives after which it is too late to hurry, and to wait
+_GIVEN_UP = 300.0  # positives after which it is too late to wait
 _SLACK_OF_YOUNG, _LIMIT_OF_YOUNG = 0.05, 2.0
 _LARGE, _NOTHING = 0.25, 0.05  # of C / h
 _TRUST, _LEAST_TRUST = 0.25, 0.05  # what a false alarm leaves of the short memory's share, and all of them at least
+_MORE, _MOST = 1.5, 8.0  # what it makes of the limit, and all of them at the most
 
 
 class Gate(NamedTuple):
@@ -60,7 +62,7 @@ class Gate(NamedTuple):
 
 def empty_gate() -> Gate:
     """Nothing compared yet: the long memory answers."""
-    levels = np.zeros(FALSE_ALARMS + 1)
+    levels = np.zeros(GAINS + 1)
     levels[LIMIT] = _LEAST
     return Gate(np.zeros((YOUNG + 1, RING)), levels, np.zeros(_YOUNG_FILLED + 1, dtype=np.int64))
 
@@ -79,16 +81,10 @@ def is_decided(gate: Gate) -> bool:
 
 
 @compiled
-def is_in_a_hurry(gate: Gate) -> bool:
-    """Whether the short memory should be brought up to date often."""
-    return 0.0 < gate.levels[ALERTED] <= _SHORT_OF_TIME
-
-
-@compiled
 def wants_young(gate: Gate) -> bool:
     """Whether young trees are worth a fit now: on alarm, and whenever positives since then have grown by a third."""
     levels = gate.levels
-    return levels[ALERTED] > 0.0 and levels[DECLINE] >= _SURE and levels[ALERTED] >= levels[NEXT_YOUNG]
+    return levels[ALERTED] > 0.0 and levels[DECLINE] >= _SUSPICIOUS and levels[ALERTED] >= levels[NEXT_YOUNG]
 
 
 def young_fitted(gate: Gate) -> None:
@@ -161,7 +157,7 @@ def _watch(gate: Gate, merit: float, evidence: float) -> None:
     if n >= _ENOUGH_COMPARISONS:
         mean = levels[MERIT] / n
         deviation = max(_LEAST_DEVIATION, math.sqrt(max(levels[MERIT_SQUARES] / n - mean * mean, 0.0)))
-        fall = min((mean - merit) / deviation, _LARGEST_FALL) - _HALF_A_DEVIATION
+        fall = min((mean - merit) / deviation, _LARGEST_FALL) - _FALL_BY_CHANCE
         levels[DECLINE] = min(max(0.0, levels[DECLINE] + evidence * fall), _LARGEST_DECLINE)
     if levels[ALERTED] > 0.0:
         levels[ALERTED] += 1.0
@@ -184,9 +180,13 @@ def _watch(gate: Gate, merit: float, evidence: float) -> None:
 def _add(gate: Gate, gain: float, evidence: float) -> None:
     levels = gate.levels
     levels[SQUARES] += gain * gain
+    levels[GAINS] += gain
     levels[COMPARED] += 1.0
     if levels[COMPARED] >= _ENOUGH_COMPARISONS:
-        levels[LIMIT] = max(_LEAST, _NOISE * levels[SQUARES] / levels[COMPARED])
+        mean = levels[GAINS] / levels[COMPARED]
+        variance = levels[SQUARES] / levels[COMPARED] - mean * mean
+        limit = max(_LEAST, _RARELY * variance / (_SLACK + max(0.0, -mean)))
+        levels[LIMIT] = limit * min(_MORE ** levels[FALSE_ALARMS], _MOST)
     levels[EVIDENCE] = min(max(0.0, levels[EVIDENCE] + evidence * (gain - _SLACK)), levels[LIMIT])
     share = levels[EVIDENCE] / levels[LIMIT]
     if share > _LARGE:
@@ -196,6 +196,7 @@ def _add(gate: Gate, gain: float, evidence: float) -> None:
         levels[FALSE_ALARMS] += 1.0
     if levels[COMPARED] >= _HALVED_AT:
         levels[SQUARES] *= 0.5
+        levels[GAINS] *= 0.5
         levels[COMPARED] *= 0.5
 
 

@@ -2,9 +2,9 @@
 
 A score s is worth (a s + c) / 8. The line (a, c) is that of a logistic regression of the labels on the scores that were
 given before labels were known, with the log-odds of the stream as a whole as an offset: 0 is a row like any other. It
-fades as `MEMORY` positives go by, and is held to its start, a = 8 and c = 0, by a ridge: while little is known, scores
-stay as they are. So a part that is weak now says little, whatever its scores look like, and scores of different times
-can be compared.
+fades as `MEMORY` positives go by, or a tenth of all rows if that takes longer, and is held to its start, a = 8 and
+c = 0, by a ridge: while little is known, scores stay as they are. So a part that is weak now says little, whatever its
+scores look like, and scores of different times can be compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.measures.score_keys import sigmoid
 
 EIGHT = 8.0
-MEMORY = 30.0  # positives
+MEMORY, _PARTS = 30.0, 10.0  # positives, and one part in so many of all rows
 SLOPE, LEVEL = range(2)
 _RIDGE_OF_SLOPE, _RIDGE_OF_LEVEL = 3.0, 10.0
 _LARGEST_FADE = 0.01  # a row takes away no more than this
@@ -51,16 +51,21 @@ def worth(lines: Lines, part: int, score: float) -> float:
 
 
 @compiled
-def fit_line(lines: Lines, part: int, score: float, y: float, weight: float, base: float, rate: float) -> None:
+def fade_of_lines(rate: float, rows: int) -> float:
+    """What a row takes away from those before it, given the share of positives and how many rows count at all."""
+    return min(rate / MEMORY, _PARTS / (rows + 1.0), _LARGEST_FADE)
+
+
+@compiled
+def fit_line(lines: Lines, part: int, score: float, y: float, weight: float, base: float, fade: float) -> None:
     """One Newton step for a row whose label is now known.
 
-    `base` are the log-odds of the stream, `rate` is its share of positives.
+    `base` are the log-odds of the stream, `fade` is what the row takes away from those before it.
     """
     line, sums = lines.lines[part], lines.sums[part]
     chance = sigmoid(base + line[SLOPE] * score + line[LEVEL])
     error = weight * (chance - (1.0 if y > 0.0 else 0.0))
     doubt = weight * chance * (1.0 - chance)
-    fade = min(rate / MEMORY, _LARGEST_FADE)
     of_slope, of_level = fade * _RIDGE_OF_SLOPE, fade * _RIDGE_OF_LEVEL
     squares = (1.0 - fade) * sums[0] + doubt * score * score + of_slope
     crossed = (1.0 - fade) * sums[1] + doubt * score

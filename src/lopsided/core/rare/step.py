@@ -38,11 +38,10 @@ from lopsided.core.measures.drift_gate import (
     compare,
     compare_young,
     is_decided,
-    is_in_a_hurry,
     share_of_short,
     wants_young,
 )
-from lopsided.core.measures.log_odds import EIGHT, Lines, fit_line, worth
+from lopsided.core.measures.log_odds import EIGHT, Lines, fade_of_lines, fit_line, worth
 from lopsided.core.measures.mixture import Mixture, MixturePlan, mixed, note
 from lopsided.core.measures.score_keys import sigmoid
 from lopsided.core.rare.linear_part import LinearPart, learn_linear, linear_score, standardise
@@ -64,6 +63,7 @@ BLENDS = (
 )
 LINEAR_ALONE = 2 * len(_BETAS)  # its place among them
 FOCUS = 6.0
+_OFTEN = 200  # rows after which the short memory is solved again, or two positives where these are farther apart
 FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
 SQUEEZE = 8.0
 ALONE = 2.0  # usual distances by which a positive counts as evidence of drift: in full from half of one on
@@ -71,8 +71,10 @@ LARGEST_SCORE = 3.0
 LARGEST_OF_LINEAR = 0.7  # log-odds by eight; far out, and where features move with time, it is too sure of itself
 # Entries of RareState.tally: whether the short memory has a solution, whether the trees, a restart or the scale is due,
 # rows seen when the scale was last looked at, sparse rows since then, rows since the memory began, which a restart
-# makes young again, restarts, what is to become of young trees, and rows since the last positive.
+# makes young again, restarts, what is to become of young trees, rows since the last positive; whether the short memory
+# is to be solved, and rows since it was.
 SHORT_SOLVED, BEAT_DUE, RESTART_DUE, SCALE_DUE, LOOKED, SPARSE_ROWS, YOUTH, RESTARTS, YOUNG_DUE, GAP = range(10)
+SHORT_DUE, SINCE_SHORT = 10, 11
 FIT_YOUNG, GIVE_UP_YOUNG = 1, 2
 # Rows of RareState.spread, by feature, since the scale was last looked at: values known, sums and sums of squares of
 # their differences from the centre.
@@ -218,6 +220,7 @@ def rare_run(
         tally[SINCE] += 1
         state.tally[YOUTH] += 1
         state.tally[GAP] += 1
+        state.tally[SINCE_SHORT] += 1
         if y > 0.0:
             tally[POSITIVES] += 1
             state.tally[GAP] = 0
@@ -225,8 +228,7 @@ def rare_run(
         if work.x.size:
             _sample_row(state, plan, y, weight, u, work.x, given)
         _note_spread(state.spread, ranker.scale[CENTRE], state.tally, rows, t)
-        in_a_hurry = plan.forgets and is_in_a_hurry(state.gate)
-        _say_what_is_due(tally, state.tally, ranker.first_signs.size, in_a_hurry, y)
+        _say_what_is_due(tally, state.tally, ranker.first_signs.size, y)
         if (
             tally[DUE]
             or tally[WAITING] == ranker.block_signs.size
@@ -234,6 +236,7 @@ def rare_run(
             or state.tally[RESTART_DUE]
             or state.tally[SCALE_DUE]
             or state.tally[YOUNG_DUE]
+            or state.tally[SHORT_DUE]
         ):
             return t + 1
     return stop
@@ -271,13 +274,14 @@ def _learn_scale(state: RareState, y: float, weight: float, work: RareScratch, g
     positives = tally[POSITIVES] + 1.0
     negatives = tally[SEEN] + 2.0 - positives
     base, rate = math.log(positives / negatives), positives / (positives + negatives)
+    fade = fade_of_lines(rate, state.tally[YOUTH])
     if tally[SOLVED]:
-        fit_line(state.lines, RANKER, given.long, y, weight, base, rate)
-        fit_line(state.lines, LINEAR, given.linear, y, weight, base, rate)
+        fit_line(state.lines, RANKER, given.long, y, weight, base, fade)
+        fit_line(state.lines, LINEAR, given.linear, y, weight, base, fade)
         if state.trees.forest.size[0]:
-            fit_line(state.lines, TREES, given.squeezed, y, weight, base, rate)
+            fit_line(state.lines, TREES, given.squeezed, y, weight, base, fade)
         if state.tally[SHORT_SOLVED]:
-            fit_line(state.lines, SHORT, given.short, y, weight, base, rate)
+            fit_line(state.lines, SHORT, given.short, y, weight, base, fade)
     learn_linear(state.linear, work.ranker.x, work.row, y, weight, base)
 
 
@@ -337,16 +341,16 @@ def _note_spread(spread: Floats, centre: Floats, tally: Integers, rows: Rows, t:
 
 
 @compiled
-def _say_what_is_due(tally: Integers, of_all: Integers, n_first: int, in_a_hurry: bool, y: float) -> None:
+def _say_what_is_due(tally: Integers, of_all: Integers, n_first: int, y: float) -> None:
     """Solutions, trees and the scale; `tally` is the ranker's, `of_all` that of RareState, `n_first` its first rows."""
     seen = tally[SEEN]
     patience = max(200, min(2000, of_all[YOUTH] // 10))
-    if in_a_hurry:
-        patience = min(patience, max(200, 2 * seen // tally[POSITIVES]))
     if tally[SINCE] >= patience or (y > 0.0 and tally[POSITIVES] <= 20):
         tally[DUE] = 1
     if tally[FIXED] == 0 and tally[KEPT] == n_first:
         tally[DUE] = 1
+    if of_all[SHORT_SOLVED] and of_all[SINCE_SHORT] >= max(_OFTEN, 2 * seen // tally[POSITIVES]):
+        of_all[SHORT_DUE] = 1
     if seen % BEAT == 0 and (seen % SLOW_BEAT == 0 or of_all[YOUTH] < 20 * SLOW_BEAT):
         of_all[BEAT_DUE] = 1
     if tally[FIXED] and seen >= FIRST_RENEWAL and seen >= 2 * of_all[LOOKED]:

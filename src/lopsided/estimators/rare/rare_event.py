@@ -25,11 +25,12 @@ from lopsided.core.rare.linear_part import empty_linear_part
 from lopsided.core.rare.step import (
     BEAT_DUE,
     BLENDS,
-    GAP,
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
     SHORT,
+    SHORT_DUE,
+    SINCE_SHORT,
     YOUNG_DUE,
     YOUTH,
     RarePlan,
@@ -53,7 +54,7 @@ _BLOCK, _WARM_UP = 256, 200
 _BANDWIDTHS, _SPARSE_SHARE, _LINEAR = (0.25, 1.0), 0.5, 0.1
 _OF_LONG = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=1000.0)
 _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
-_OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.0, most=150.0)
+_OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.25, most=150.0)
 # What blends count before anything is known, in the order of BLENDS.
 _OF_TWO, _WITH_LINEAR, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5
 _RECENT = 4000  # rows of the sample that fades
@@ -68,25 +69,25 @@ class RareEventClassifier(AddsRareEvents):
     The one to begin with. A ranker in random Fourier features (as `FourierRanker`) is good from the first positives
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples; a logistic regression follows streams that move fast. All are put on
-    one scale, that of log-odds. Which counts how much is decided by the average precision that each blend has
-    achieved. A second, short memory notices when the past no longer helps, answers in its place, and replaces it once
-    that is sure; where only trees can see the change, young trees on the latest rows do. Features need no scaling, NaN
-    is a missing value, memory is bounded.
+    one scale, that of log-odds. Which counts how much is decided by the average precision, and a little by the AUROC,
+    that each blend has achieved. A second, short memory notices when the past no longer helps, answers in its place,
+    and replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features
+    need no scaling, NaN is a missing value, memory is bounded.
 
     With f the ranker, g the trees, h the logistic regression, f_s the ranker with the short memory::
 
         l(s)  = (a s + c) / 8                  for each part, the log-odds that its score s stands for, by eight
-        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by their average precision so far
+        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by what each has achieved
         score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
-    the latest 30 positives. h / 8 counts 0.7 at the most in size, so that it is never sure alone; p is less after false
-    alarms. f averages the solutions for four ridges (see `FourierRanker`) by (average precision + AUROC) / 2 so far;
-    half of the directions see one to three features only. The sample holds `sample_size` rows, half per class: all
-    positives while there is room, and negatives by priority sampling (`PrioritySample`), hard ones rather than easy
-    ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are fitted to it after 50
-    rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a few at a time while rows
-    go by, and answer when all are there. docs/rare-events.md explains it with pictures.
+    the latest 30 positives, or a tenth of all rows. h / 8 counts 0.7 at the most in size, so that it is never sure
+    alone; p is less after false alarms. f averages the solutions for four ridges (see `FourierRanker`) by (average
+    precision + AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size`
+    rows, half per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard
+    ones rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
+    fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a
+    few at a time while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
     P^2) and a share of O(P^3)), 100 ways down a tree, and a share of the fits; benchmarks/README.md has figures.
@@ -203,7 +204,7 @@ class RareEventClassifier(AddsRareEvents):
             recent_negatives=empty_sample(recent, width),
             young=empty_forest(YOUNG_TREES if recent else 0, DEFAULT_TREES.n_leaves),
             spread=np.zeros((3, n_features)),
-            tally=np.zeros(GAP + 1, dtype=np.int64),
+            tally=np.zeros(SINCE_SHORT + 1, dtype=np.int64),
         )
         length = ranker.weights.shape[1]
         self._long, self._short = LongMemory(length), ShortMemory(length if forgets else 0)
@@ -268,7 +269,7 @@ class RareEventClassifier(AddsRareEvents):
         """
         tally, ranking = self._state.tally, self._state.ranker.tally
         restarts = int(tally[RESTARTS])
-        is_ranking_due = ranking[DUE] or ranking[WAITING] == _BLOCK
+        is_ranking_due = ranking[DUE] or tally[SHORT_DUE] or ranking[WAITING] == _BLOCK
         if is_ranking_due or tally[RESTART_DUE] or tally[SCALE_DUE] or tally[YOUNG_DUE] or tally[BEAT_DUE]:
             with one_blas_thread:
                 self._do_due_parts()
@@ -282,6 +283,8 @@ class RareEventClassifier(AddsRareEvents):
             self._restart()
         if ranking[DUE]:
             self._solve()
+        elif tally[SHORT_DUE]:
+            self._solve_short()
         elif ranking[WAITING] == _BLOCK:
             self._add_block()
         if tally[YOUNG_DUE]:

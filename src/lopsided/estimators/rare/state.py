@@ -20,7 +20,7 @@ from lopsided.estimators.state.samples import check_sample
 
 # How many blends there were in older files: of ranker and trees, then also with the linear part. New ones came last.
 _FEWER_BLENDS = (7,), (16,)
-_FEWER_LEVELS = (11,)  # of the gate: false alarms were not counted
+_FEWER_LEVELS = (11,), (13,)  # of the gate: false alarms were not counted, gains not added up
 
 
 def rare_arrays(
@@ -77,8 +77,8 @@ def _of_today(arrays: dict[str, npt.NDArray[Any]], empty: RareState) -> dict[str
     if blends is not None and blends.shape in _FEWER_BLENDS:
         filled |= _longer(arrays, wanted, ("state.blend.counts", "state.blend.shares"))
         filled["state.blend.prior"] = wanted["state.blend.prior"]
-    if levels is not None and levels.shape == _FEWER_LEVELS:
-        filled |= _longer(arrays, wanted, ("state.gate.levels",))
+    if levels is not None and levels.shape in _FEWER_LEVELS:
+        filled |= _longer(arrays, wanted, ("state.gate.levels", "state.tally"))
     return filled
 
 

@@ -31,7 +31,9 @@ from lopsided.core.rare.step import (
     RESTARTS,
     SCALE_DUE,
     SHORT,
+    SHORT_DUE,
     SHORT_SOLVED,
+    SINCE_SHORT,
     SPARSE_ROWS,
     SQUARES,
     SUM,
@@ -100,13 +102,16 @@ class TwoMemories(CompiledLearner):
         else:
             self._encode_first_rows()
         ranker.tally[SOLVED] += self._take_solutions(self._long, LONG_RIDGES, 0)
-        if (
-            self._plan.forgets
-            and ranker.tally[SEEN] >= _SHORT_BEGINS
-            and self._take_solutions(self._short, SHORT_RIDGES, self._plan.n_long)
-        ):
-            self._state.tally[SHORT_SOLVED] = 1
         ranker.tally[SINCE] = ranker.tally[DUE] = 0
+        if self._plan.forgets and ranker.tally[SEEN] >= _SHORT_BEGINS:
+            self._solve_short()
+
+    def _solve_short(self) -> None:
+        """The same for the short memory, which changes sooner."""
+        tally = self._state.tally
+        self._add_block()
+        tally[SHORT_SOLVED] |= self._take_solutions(self._short, SHORT_RIDGES, self._plan.n_long)
+        tally[SHORT_DUE] = tally[SINCE_SHORT] = 0
 
     def _take_solutions(self, memory: Memory, ridges: tuple[float, ...], first: int) -> bool:
         ranker, found = self._state.ranker, False
