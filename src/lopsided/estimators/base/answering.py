@@ -21,6 +21,7 @@ from lopsided.labels import LabelMap
 from lopsided.protocol import Answer
 
 _ROWS_BETWEEN_CUTS = 100
+_AT_ZERO = Cut(0.0)
 
 
 def share_of(rule: Any) -> float | None:
@@ -212,6 +213,8 @@ class Answering(Locked):
         decides, unless that of the present model is known already.
         """
         rule = self._threshold_rule()
+        if rule == "zero":
+            return _AT_ZERO
         if not isinstance(rule, str) or (share := share_of(rule)) is None:
             return self.threshold_, 0.0
         known = self._rate_cut
