@@ -227,7 +227,7 @@ def test_broken_files_are_refused_by_the_installed_command_too(refused_when_inst
 @pytest.fixture
 def ctrl_c_after_a_file(monkeypatch):
     """The user presses Ctrl-C when the first of two files has been learned."""
-    uninterrupted = Feed.__iter__
+    uninterrupted = Feed.ahead  # not the loop that another thread reads ahead by
 
     def interrupted(self):
         for position, batch in enumerate(uninterrupted(self)):
@@ -235,7 +235,7 @@ def ctrl_c_after_a_file(monkeypatch):
                 signal.raise_signal(signal.SIGINT)
             yield batch
 
-    monkeypatch.setattr(Feed, "__iter__", interrupted)
+    monkeypatch.setattr(Feed, "ahead", interrupted)
 
 
 @pytest.mark.usefixtures("ctrl_c_after_a_file")

@@ -264,7 +264,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
     saved.clear()
     learned(lopsided, payments, *OPTIONS, "-o", "m", "--checkpoint", 100, "--force")
     assert len(saved) == 5  # within one block of a file too
-    uninterrupted = Feed.__iter__
+    uninterrupted = Feed.ahead  # not the loop that another thread reads ahead by
 
     def interrupted(self):
         for position, portion in enumerate(uninterrupted(self)):
@@ -272,7 +272,7 @@ def test_checkpoints_and_ctrl_c(lopsided, payments, tmp_path, monkeypatch):
                 signal.raise_signal(signal.SIGINT)
             yield portion
 
-    monkeypatch.setattr(Feed, "__iter__", interrupted)
+    monkeypatch.setattr(Feed, "ahead", interrupted)
     done = lopsided("learn", payments, "again.csv", *OPTIONS, "-o", "m", "--force")
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "interrupted after 400 rows; what was learned is in m"
