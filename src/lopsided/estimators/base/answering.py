@@ -57,7 +57,7 @@ class Answering(Locked):
     @property
     def _wants_answers(self) -> bool:
         """Whether a share of alerts is kept by answers that learning does not find on its way."""
-        return self._memory.share is not None and not self._remembers_its_answers
+        return not self._remembers_its_answers and self._memory.share is not None
 
     @property
     def _learns_by_heart(self) -> bool:

@@ -157,9 +157,10 @@ class OnlineClassifier(Merges, Classifier):
                 self._set_labels(labels)
             if skipped:
                 return self
-            if self._recent.is_on:
+            answer = None
+            if self._recent.is_on:  # the rule is a share of alerts
                 self._recent.offer_one(self._one_x, sign)
-            answer = self._score_one() if score is None and self._wants_answers else None
+                answer = self._score_one() if score is None and self._wants_answers else None
             found = self._learn_one(sign, weight)
             self._memory.remember_one(sign, found if score is None else score, answer)
             if not self._has_warned:
