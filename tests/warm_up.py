@@ -52,7 +52,7 @@ def compile_reading() -> None:
 
 
 def compile_tables() -> None:
-    """Tables in front of learners, stacked models of keys, and tuning."""
+    """Tables in front of learners, stacked models of keys, vectors in single precision, and tuning."""
     import lopsided as lp
     from lopsided.evaluate import tune
 
@@ -63,6 +63,8 @@ def compile_tables() -> None:
     table.learn_one({name: cells[0] for name, cells in rows.items()}, y[0])
     for learner in (lp.OPAUC(), lp.OMCSL(random_state=0), lp.FOGD(random_state=0)):
         lp.KeyedLearner(learner, key=0).partial_fit(X.round(), y).raw_scores(X.round())
+    single = lp.KOIL(dtype="float32", random_state=0).partial_fit(X, y)
+    single.learn_one(X[0], y[0]).score_one(X[0])
     tune(lp.KOIL, [{}], np.tile(X, 6), y, np.tile([[0], [0], [1], [1]], (5, 1)))  # wide enough to look distances up
 
 
