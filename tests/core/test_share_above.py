@@ -145,6 +145,17 @@ def test_no_scores_whatsoever_get_away_if_they_are_decided_on(make, share):
     assert flagged.mean() == pytest.approx(share, rel=0.1)
 
 
+@pytest.mark.parametrize("digits", [-3, 0, 3])
+def test_a_sum_that_meets_its_bound_is_within_it_whatever_its_last_digits(digits):
+    """-4 and four rows without an alert make -3.84, or a neighbour of it, by the order in which they are added."""
+    state, flagged = empty_share_above(0.2), np.zeros(1, dtype=np.bool_)
+    decide_share(state, np.arange(5.0), np.zeros(5, dtype=np.bool_))
+    state.levels[CORRECTION] = -3.84 + digits * np.spacing(3.84)
+    decide_share(state, np.array([1e9]), flagged)
+    assert flagged[0]
+    assert state.levels[CORRECTION] == pytest.approx(-4.0)
+
+
 @pytest.mark.parametrize("make", [all_the_same, few_levels, hardly_ever_more])
 def test_rows_with_the_same_score_take_turns(make):
     """Also where the cut is asked for before the score is known; once nothing of `all_the_same` was flagged."""

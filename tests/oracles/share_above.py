@@ -8,8 +8,9 @@ import numpy as np
 class ShareAbove:
     """The cut for the next score, and the correction that every score leaves behind."""
 
-    def __init__(self, share, recent=(), window=1024, step=0.2, furthest=4.0, tail=16):
+    def __init__(self, share, recent=(), window=1024, step=0.2, furthest=4.0, tail=16, slack=1e-9):
         self.share, self.window, self.step, self.furthest, self.tail = share, window, step, furthest, tail
+        self.slack = slack  # sums that meet a bound, but for their last digits, are within it
         self.latest, self.correction, self.owed = list(recent)[-window:], 0.0, 0.0
 
     def place(self):
@@ -39,7 +40,7 @@ class ShareAbove:
             return min(lowest - (highest_first[0] - lowest) / n, np.nextafter(lowest, -np.inf))
         if (ties := self.ties()) is not None:
             level, part = ties
-            return np.nextafter(level, -np.inf) if self.owed + part >= 1 else level
+            return np.nextafter(level, -np.inf) if self.owed + part >= 1 - self.slack else level
         if place < 1:
             depth = min(self.tail, n - 1)
             if not depth:
@@ -53,9 +54,9 @@ class ShareAbove:
         above = bool(self.latest) and bool(score > self.cut())
         if self.latest:
             most = math.log(1 / self.share)
-            if bounded and self.correction + self.step * self.share > most:
+            if bounded and self.correction + self.step * self.share > most + self.slack:
                 above = True
-            elif bounded and self.correction - self.step * (1 - self.share) < -self.furthest:
+            elif bounded and self.correction - self.step * (1 - self.share) < -self.furthest - self.slack:
                 above = False
             ties = self.ties()
             if ties is not None and score == ties[0]:

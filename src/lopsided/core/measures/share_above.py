@@ -27,6 +27,7 @@ WINDOW = 1024  # scores that the quantile is of
 STEP = 0.2  # of the logarithm of the corrected share, for one score above the cut
 FURTHEST = 4.0  # below zero: where that logarithm stops. Above it stops where everything is flagged.
 _TAIL = 16  # scores from which it is known how fast they get rarer
+_SLACK = 1e-9  # by which a bound is passed: sums that meet it exactly, but for their last digits, are within it
 
 
 class ShareAbove(NamedTuple):
@@ -87,9 +88,9 @@ def decide_share(state: ShareAbove, scores: Floats, flagged: Flags) -> None:
         if state.tally[0] > 0:
             border, correction = _border_of(state), state.levels[CORRECTION]
             is_above = scores[i] > border.cut
-            if correction + STEP * share > -math.log(share):
+            if correction + STEP * share > -math.log(share) + _SLACK:
                 is_above = True
-            elif correction - STEP * (1.0 - share) < -FURTHEST:
+            elif correction - STEP * (1.0 - share) < -FURTHEST - _SLACK:
                 is_above = False
             _correct(state, border, scores[i], is_above)
         flagged[i] = is_above
@@ -111,7 +112,7 @@ def _border_of(state: ShareAbove) -> _Border:
     if upper == lower:
         first, after = _first_not_below(ranked, n, upper), _first_above(ranked, n, upper)
         part = (place - (n - after)) / (after - first + 1)
-        is_their_turn = state.levels[OWED] + part >= 1.0
+        is_their_turn = state.levels[OWED] + part >= 1.0 - _SLACK
         return _Border(np.nextafter(upper, -np.inf) if is_their_turn else upper, upper, part)
     if above == 0:  # rarer than the window shows: the tail goes on as it has begun, exponentially
         depth = min(_TAIL, n - 1)
