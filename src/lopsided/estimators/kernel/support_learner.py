@@ -20,6 +20,7 @@ from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
 from lopsided.kernels import Gaussian, Kernel, Normalized
 
 _AT_A_TIME = 256  # vectors, so that the table of similarities stays small
+_STANDS_IN = 3  # power of the similarity to its nearest neighbour, up to which that one stands in for a row
 
 
 class SupportLearner(CompiledLearner):
@@ -69,7 +70,7 @@ class SupportVectorLearner(SupportLearner):
         """The term of the row itself, if it is a support vector, as far as no other row would have stood in for it.
 
         Had the row not been learned, another one of its class would have been learned in its place, the more so the
-        nearer it is: what is left is the squared distance of the row from the line through its nearest neighbour.
+        nearer it is: 1 - k^3 of the term is left, where k is the similarity to its nearest neighbour.
         """
         known, columns = self.support_numbers_, self._columns_in_use()
         if isinstance(columns, list) or not known.size:  # several kernels vote or are mixed
@@ -80,7 +81,7 @@ class SupportVectorLearner(SupportLearner):
         vectors = validation.matrix_of(rows, self.n_features_in_).toarray() if rows.starts.size else rows.dense
         kernel = chosen_kernel(SimpleNamespace(**self._begun_with), self.n_features_in_)
         parts = np.zeros(numbers.size)
-        parts[places] = terms[which] * (1.0 - nearest_similarity(kernel, vectors, signs, places) ** 2)
+        parts[places] = terms[which] * (1.0 - nearest_similarity(kernel, vectors, signs, places) ** _STANDS_IN)
         return parts
 
 

@@ -35,6 +35,7 @@ _FIRST_ROOM = 64  # slots a kernel with which a learner without a budget begins
 _FIRST_COLUMNS = 256
 _AT_A_TIME = 256  # rows, so that tables of similarities stay small
 _PEERS = 512  # rows of a class among which one is looked for that stands in for another
+_STANDS_IN = 1.5  # see `SupportVectorLearner`; less than there, since a vote has no size
 
 
 class VotingLearner(SupportVectorLearner):
@@ -142,7 +143,7 @@ class VotingLearner(SupportVectorLearner):
             some = places[start : start + _AT_A_TIME]
             terms = one.weights * similarities(kernel, vectors[some], one.vectors)
             _, mine, its = np.intersect1d(numbers[some], one.numbers, return_indices=True)
-            terms[mine, its] *= nearest_similarity(kernel, vectors, signs, some[mine], most_peers=_PEERS) ** 2
+            terms[mine, its] *= nearest_similarity(kernel, vectors, signs, some[mine], most_peers=_PEERS) ** _STANDS_IN
             values[start : start + some.size] = terms.sum(axis=1)
         return values
 
