@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
-from lopsided.core.arithmetic.exponential import exponential
+from lopsided.core.arithmetic.exponential import exponential_of_moderate
 from lopsided.core.geometry.kernels import (
     DEGREE,
     GAUSSIAN,
@@ -74,7 +74,8 @@ def _fill_gaussian(gamma: float, squares: Floats, row: Floats) -> None:
     for n in range(row.size):
         exponent = gamma * squares[n]
         # A distance that is no number stays one: that is what callers look for.
-        row[n] = 0.0 if exponent > _NOT_SIMILAR else exponential(-exponent)
+        near = exponent if not exponent > _NOT_SIMILAR else _NOT_SIMILAR
+        row[n] = exponential_of_moderate(-near) if not exponent > _NOT_SIMILAR else 0.0
 
 
 @compiled
