@@ -5,8 +5,9 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
+from numba import njit
 
-from lopsided.core.arithmetic.exponential import exponential
+from lopsided.core.arithmetic.exponential import exponential, exponential_by_shifts, exponential_of_moderate
 from lopsided.core.geometry.kernels import similarities
 from lopsided.kernels import Gaussian
 
@@ -128,3 +129,21 @@ def test_the_measure_of_error_notices_three_units():
     x = x[(x > -700) & (x < 700)]
     off = np.exp(x)
     assert error_in_ulps(x, off + 3.0 * np.spacing(off)).max() > 2.0
+
+
+@njit
+def _three_ways(x, moderate, by_shifts, plain):
+    for i in range(x.size):
+        plain[i] = exponential(x[i])
+        by_shifts[i] = exponential_by_shifts(x[i])
+        moderate[i] = exponential_of_moderate(min(max(x[i], -708.0), 709.0))
+
+
+@pytest.mark.parametrize("points", list(POINTS))
+def test_the_other_forms_have_its_bits(points):
+    x = POINTS[points]
+    moderate, by_shifts, plain = np.empty_like(x), np.empty_like(x), np.empty_like(x)
+    _three_ways(x, moderate, by_shifts, plain)
+    assert np.array_equal(by_shifts, plain)
+    inside = (x >= -708.0) & (x <= 709.0)
+    assert np.array_equal(moderate[inside], plain[inside])

@@ -54,6 +54,27 @@ def test_a_row_is_encoded_as_a_table_is():
         np.testing.assert_array_equal(result, expected[t])
 
 
+def test_a_row_of_nothing_but_numbers_is_encoded_and_refused_as_a_table_is():
+    rng = np.random.default_rng(0)
+    rows = dict(zip("abc", rng.normal(size=(3, 40)).tolist(), strict=True))
+    for gap in (False, True):
+        with_gap = rows | ({"b": [None, *rows["b"][1:]]} if gap else {})
+        encoder = TableEncoder(infer_schema(with_gap))
+        expected, result = encoder.matrix(encoder.columns_of(with_gap)), np.full(encoder.width, 7.0)
+        for t in range(40):
+            row = row_of(with_gap, t)
+            for given in (row, row | {"another": "x"}, {name: row[name] for name in "cab"}):
+                encoder.row(given, result)
+                np.testing.assert_array_equal(result, expected[t])
+        encoder.row({"a": 1e150, "b": 1, "c": -1e150}, result)
+        assert result[:3].tolist() == [1e150, 1.0, -1e150]
+        for wrong in (1e151, -1e151, float("inf"), "much"):
+            with pytest.raises(ValueError, match=r"[Cc]olumn 'b'"):
+                encoder.row({"a": 0.0, "b": wrong, "c": 0.0}, result)
+        with pytest.raises(ValueError, match="must hold the column"):
+            encoder.row({"else": 1.0}, result)
+
+
 def test_rows_as_mappings_are_encoded_as_a_table_is():
     encoder = TableEncoder(schema_of(ROWS))
     rows = [{name: cell for name, cell in row_of(ROWS, t).items() if cell is not None} for t in range(120)]

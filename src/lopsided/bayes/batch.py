@@ -14,6 +14,7 @@ from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.arithmetic.small_matrices import mirror_lower
 
 _SMALLEST_SQUARE = 1e-20
+_SMALL_TRIANGLE = 64
 # (shape, rate) of the priors of the precisions, and (alpha, beta) of the two hierarchies, of examples and of kernels.
 _PRIOR_OF_V = _PRIOR_OF_C = (1e2, 1e-2)
 _PRIOR_OF_GAMMA = (1e-2, 1e-2)
@@ -22,20 +23,45 @@ Pair = tuple[float, float]
 
 
 def inverse_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
-    """The covariance of a precision, and log of its determinant; a failing Cholesky gets one small push."""
+    """The covariance of a precision, and log of its determinant."""
+    factor, log_determinant = _factor_and_log_determinant(precision)
+    covariance, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    result = np.ascontiguousarray(covariance)
+    mirror_lower(result)
+    return result, log_determinant
+
+
+def inverse_root_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
+    """A triangle R of which R'R is the covariance, for half of what that costs, and log of its determinant."""
+    factor, log_determinant = _factor_and_log_determinant(precision)
+    root = np.zeros(precision.shape)
+    _invert_triangle(factor, root)
+    return root, log_determinant
+
+
+def _factor_and_log_determinant(precision: Floats) -> tuple[Floats, float]:
+    """The lower Cholesky factor, and -log of its squared determinant; a failing one gets one small push."""
     # A symmetric matrix is its own transpose, and LAPACK, which counts along columns, need not copy that.
-    factor, failed = lapack.dpotrf(precision.T, lower=0)
+    factor, failed = lapack.dpotrf(precision.T, lower=1)
     if failed:
         n = precision.shape[0]
         pushed = precision + 1e-10 * np.trace(precision) / n * np.eye(n)
-        factor, failed = lapack.dpotrf(pushed.T, lower=0, overwrite_a=1)
+        factor, failed = lapack.dpotrf(pushed.T, lower=1, overwrite_a=1)
         if failed:
             raise FloatingPointError("A precision matrix is not positive definite: the kernel values are not finite.")
-    log_determinant = -2.0 * float(np.sum(np.log(np.diagonal(factor))))
-    covariance, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
-    result = np.ascontiguousarray(covariance.T)
-    mirror_lower(result)
-    return result, log_determinant
+    return factor, -2.0 * float(np.sum(np.log(np.diagonal(factor))))
+
+
+def _invert_triangle(factor: Floats, inverse: Floats) -> None:
+    """By halves, whose products are what linear algebra libraries are fast at; `inverse` comes with zeros."""
+    n = factor.shape[0]
+    if n <= _SMALL_TRIANGLE:
+        inverse[:], _ = lapack.dtrtri(factor, lower=1)
+        return
+    half = n // 2
+    _invert_triangle(factor[:half, :half], inverse[:half, :half])
+    _invert_triangle(factor[half:, half:], inverse[half:, half:])
+    inverse[half:, :half] = inverse[half:, half:] @ (factor[half:, :half] @ -inverse[:half, :half])
 
 
 class BatchFit:
@@ -45,8 +71,10 @@ class BatchFit:
         self, K: Floats, y: Floats, weights: Floats, C: float = 1.0, priors: tuple[Pair, Pair] = (HORSESHOE, HORSESHOE)
     ) -> None:
         self.P, self.N = K.shape[0], y.size
-        self._K = K.reshape(self.P * self.N, self.N)  # every K_m is symmetric
-        side_by_side = np.ascontiguousarray(K.transpose(1, 0, 2)).reshape(self.N, self.P * self.N)
+        # Every K_m is symmetric: a row of all of them side by side is a column of them one below the other.
+        side_by_side = np.ascontiguousarray(K.transpose(1, 0, 2))
+        self._K = side_by_side.reshape(self.N * self.P, self.N)
+        side_by_side = side_by_side.reshape(self.N, self.P * self.N)
         self.S = side_by_side @ side_by_side.T
         self.positives, self.negatives = np.flatnonzero(y > 0), np.flatnonzero(y < 0)
         self.C = C * np.outer(weights[self.positives], weights[self.negatives])
@@ -72,6 +100,10 @@ class BatchFit:
         self.update_f()
         self.update_theta()
 
+    def covariance_of_a(self) -> Floats:
+        """Sigma_a, of which a sweep needs the diagonal only."""
+        return self._root_a.T @ self._root_a
+
     @property
     def scores(self) -> Floats:
         """Of the training points: <e>'Z + <b>."""
@@ -84,10 +116,12 @@ class BatchFit:
         v = self.v.mean
         precision = v * self.S
         precision.flat[:: self.N + 1] += self.of_a.mean_inverse
-        self.Sigma_a, self._log_det_a = inverse_and_log_determinant(precision)
-        self.m_a = v * (self.Sigma_a @ (self.M_G.ravel() @ self._K))
-        self.Z = (self._K @ self.m_a).reshape(self.P, self.N)
-        self._trace_of_S = float(np.vdot(self.Sigma_a, self.S))
+        self._root_a, self._log_det_a = inverse_root_and_log_determinant(precision)
+        self.m_a = v * (self._root_a.T @ (self._root_a @ (self.M_G.T.ravel() @ self._K)))
+        self.Z = np.ascontiguousarray((self._K @ self.m_a).reshape(self.N, self.P).T)
+        self._variances_of_a = np.einsum("ij,ij->j", self._root_a, self._root_a)
+        # Sigma_a (<v> S + diag<1/lambda>) is the identity, whose trace is N.
+        self._trace_of_S = (self.N - float(self._variances_of_a @ self.of_a.mean_inverse)) / v
 
     def update_v(self) -> None:
         """Ga(alpha + P N / 2, beta + <|G - Z|^2> / 2)"""
@@ -137,7 +171,7 @@ class BatchFit:
     # -------------------------------------------------------------------- expectations
 
     def _squares_of_a(self) -> Floats:
-        return self.m_a**2 + np.diagonal(self.Sigma_a)
+        return self.m_a**2 + self._variances_of_a
 
     def _ee(self) -> Floats:
         return self.Sigma_be[1:, 1:] + np.outer(self.m_be[1:], self.m_be[1:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -79,12 +80,19 @@ class InverseGaussian:
     @property
     def mean(self) -> Floats:
         """<x>"""
-        return np.asarray(np.sqrt(self.B / self.A) * self._bessel_ratio(self.p + 1.0))
+        return self.means[0]
 
     @property
     def mean_inverse(self) -> Floats:
         """<1/x>, not by the recursion from <x>, which cancels."""
-        return np.asarray(np.sqrt(self.A / self.B) * self._bessel_ratio(self.p - 1.0))
+        return self.means[1]
+
+    @cached_property
+    def means(self) -> tuple[Floats, Floats]:
+        """<x> and <1/x>: for p = 0 of one ratio, because K_-1 is K_1."""
+        up = self._bessel_ratio(self.p + 1.0)
+        down = up if self.p == 0.0 else self._bessel_ratio(self.p - 1.0)
+        return np.asarray(np.sqrt(self.B / self.A) * up), np.asarray(np.sqrt(self.A / self.B) * down)
 
     def log_normalizer(self) -> Floats:
         """log of 2 K_p(s) (B / A)^(p/2)."""

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
-import scipy.linalg
-from scipy.spatial.distance import cdist
+from scipy.linalg import blas, lapack
 
 from lopsided.bayes.batch import BatchFit, fitted
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.bayesian.buffers import NOBODY, choose_columns, grown_covariance
+from lopsided.core.bayesian.directions import explain, fill_factor, orthonormal
 from lopsided.core.bayesian.step import (
-    ETA,
-    FROM_SCORES,
-    INVERSE_SCALE,
     NEWEST,
-    PHI,
     V_OF_A,
     VARIANCE,
-    XI,
-    C,
     StepPlan,
     StepProblem,
-    StepState,
-    V,
     empty_step_state,
-    grown_covariance,
-    iterate,
+    run_step,
 )
 
-_DROPPED = 1e-7  # directions in which the columns say less than this about the old weights
+_Array = TypeVar("_Array", Floats, Integers)
+
+_NO_NUMBER = np.zeros(1, dtype=np.int64)
 _DEPENDENT = 1e-13  # of the largest: what is left of a column that the others explain
 
 
@@ -66,7 +60,7 @@ def combined(pool: KernelPool, X: Floats, points: Floats, m_a: Floats, m_be: Flo
 
 def begun(fit: BatchFit, X: Floats, y: Floats, numbers: Integers, budget: int) -> Posterior:
     """All points of a batch fit, which are rows of these numbers, enter the buffers; each is cut down to its budget."""
-    laws = (fit.m_a.copy(), fit.Sigma_a.copy(), fit.m_be.copy(), fit.Sigma_be.copy())
+    laws = (fit.m_a.copy(), fit.covariance_of_a(), fit.m_be.copy(), fit.Sigma_be.copy())
     posterior = Posterior(X.copy(), y.copy(), *laws, numbers.copy())
     for sign in (1.0, -1.0):
         while np.count_nonzero(posterior.signs == sign) > budget:
@@ -78,7 +72,9 @@ def refitted(posterior: Posterior, pool: KernelPool, sweeps: int, tol: float) ->
     """The posterior of a batch fit on what the buffers hold, both classes, and the scores it gives them."""
     K, weights = pool.matrices(posterior.points, posterior.points), np.ones(posterior.signs.size)
     fit, _, _ = fitted(K, posterior.signs, weights, max_sweeps=sweeps, tol=tol, with_bounds=False)
-    return posterior._replace(m_a=fit.m_a, Sigma_a=fit.Sigma_a, m_be=fit.m_be, Sigma_be=fit.Sigma_be), fit.scores
+    return posterior._replace(
+        m_a=fit.m_a, Sigma_a=fit.covariance_of_a(), m_be=fit.m_be, Sigma_be=fit.Sigma_be
+    ), fit.scores
 
 
 def worst(posterior: Posterior, sign: float) -> int:
@@ -102,93 +98,127 @@ def without(posterior: Posterior, r: int) -> Posterior:
     )
 
 
-def stepped(
-    posterior: Posterior, pool: KernelPool, plan: StepPlan, x: Floats, sign: float, budget: int, n_neighbors: int
-) -> Posterior:
-    """The posterior after one more example."""
-    others = np.flatnonzero(posterior.signs != sign)
-    distances = cdist(x[None], posterior.points[others], "sqeuclidean")[0]
-    nearest = posterior.points[others[np.argsort(distances, kind="stable")[:n_neighbors]]]
-    columns, signs = np.vstack([x[None], nearest]), np.concatenate([[sign], np.full(len(nearest), -sign)])
-    if np.count_nonzero(posterior.signs == sign) >= budget:
-        leaving = worst(posterior, sign)
-        columns, signs = np.vstack([columns, posterior.points[leaving]]), np.append(signs, sign)
-        posterior = without(posterior, leaving)
-    if len(nearest) == 0:
-        n = posterior.m_a.size
-        covariance = np.zeros((n + 1, n + 1))
-        covariance[:n, :n], covariance[n, n] = posterior.Sigma_a, 1.0
-        return _appended(posterior, x, sign, posterior.m_a, 0.0, covariance)
-    return _learned(posterior, pool, plan, x, sign, columns, signs)
+class Meeting(NamedTuple):
+    """An example and what the model says of it, and of all that a step needs.
+
+    `kernels` is W' (R x n), between a step's columns and the points, those of the example first; `products` W'Sigma_a.
+    """
+
+    x: Floats
+    signs: Floats
+    chosen: Integers
+    leaving: int
+    kernels: Floats
+    products: Floats
+
+    def of_example(self, P: int) -> tuple[Floats, Floats]:
+        """The kernels of the example, and their products with the covariance."""
+        return self.kernels[:P], self.products[:P]
 
 
-def _appended(posterior: Posterior, x: Floats, sign: float, m_old: Floats, mean: float, Sigma_a: Floats) -> Posterior:
-    return posterior._replace(
-        points=np.vstack([posterior.points, x[None]]),
-        signs=np.append(posterior.signs, sign),
-        m_a=np.append(m_old, mean),
-        Sigma_a=Sigma_a,
-        numbers=np.append(posterior.numbers, 0),  # whoever knows the row writes it there
+def met(posterior: Posterior, pool: KernelPool, x: Floats, sign: float, budget: int, n_neighbors: int) -> Meeting:
+    """The columns of a step. The example still sees who will leave, the other columns do not any more."""
+    neighbors = min(n_neighbors, posterior.signs.size)
+    chosen, distances = np.empty(neighbors, dtype=np.int64), np.empty(neighbors)
+    columns, signs = np.empty((neighbors + 2, x.size)), np.empty(neighbors + 2)
+    count, leaving = choose_columns(
+        posterior.points, posterior.signs, posterior.m_a, x, sign, budget, chosen, distances, columns, signs
     )
+    kernels = pool.rows(columns[:count], posterior.points)
+    if leaving != NOBODY:
+        kernels[1:, :, leaving] = 0.0
+    kernels = kernels.reshape(count * pool.size, -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return Meeting(x, signs[:count], chosen, leaving, kernels, kernels @ posterior.Sigma_a)
 
 
-def _learned(
-    posterior: Posterior, pool: KernelPool, plan: StepPlan, x: Floats, sign: float, columns: Floats, signs: Floats
-) -> Posterior:
-    P, Nt = pool.size, signs.size
-    # W'[(m, i), n] = k_m(point n, column i), and the same for the newest point.
-    kernels = pool.matrices(columns, np.vstack([posterior.points, x[None]])).reshape(P * Nt, -1)
-    transposed_W, newest = kernels[:, :-1], np.ascontiguousarray(kernels[:, -1])
-    transposed_A = transposed_W @ posterior.Sigma_a
+def stepped(posterior: Posterior, pool: KernelPool, plan: StepPlan, meeting: Meeting) -> Posterior:
+    """The posterior after one more example; the arrays of the meeting are used up."""
+    P, leaving = pool.size, meeting.leaving
+    newest = _newest(pool, meeting)
+    if leaving != NOBODY:
+        of_example, products = meeting.of_example(P)
+        products -= of_example[:, leaving, None] * posterior.Sigma_a[leaving]
+        of_example[:, leaving] = 0.0
+    if (meeting.signs == meeting.signs[0]).all():
+        n = posterior.m_a.size
+        return _grown(posterior, meeting, posterior.m_a, 0.0, np.zeros((n, n)), np.zeros(n), 1.0)
+    kernels, products = meeting.kernels, meeting.products
     with np.errstate(invalid="ignore", over="ignore"):  # a step that is not finite is left out by the caller
-        U, D = _directions(transposed_A @ transposed_W.T)
-    before = transposed_W @ posterior.m_a
-    precision_be = scipy.linalg.inv(posterior.Sigma_be, check_finite=False)
-    precision_be = 0.5 * (precision_be + precision_be.T)
-    problem = StepProblem(U, D, newest, newest @ U, before, signs, precision_be, precision_be @ posterior.m_be)
-    state = empty_step_state(P, Nt)
-    _start(state, plan, posterior, before.reshape(P, Nt), signs)
-    if iterate(problem, plan, state) < 0:
-        raise FloatingPointError("A precision matrix of the step is not positive definite.")
+        U, diagonal, left = _directions(products @ kernels.T)
+        before, Q = kernels @ posterior.m_a, P + 1
+        room_for_prior = np.empty((Q, Q)), np.empty(Q)
+        problem = StepProblem(U, diagonal, left, newest, U @ newest, before, meeting.signs, *room_for_prior)
+        state, moves = empty_step_state(P, meeting.signs.size, diagonal.size), np.empty((2, newest.size))
+        if run_step(problem, plan, state, posterior.m_be, posterior.Sigma_be, moves) < 0:
+            raise FloatingPointError("A precision matrix of the step is not positive definite.")
+        h, change = moves @ products
+        rows = U @ products
     levels = state.levels
-    v, w = levels[V_OF_A], levels[VARIANCE]
-    q = 1.0 / (1.0 + v * D)
-    heard = v * D * q  # 1 - q; beyond U it is 0, and all of a column's say is kept
-    h = -v * ((newest - U @ (heard * problem.newest_hat)) @ transposed_A)
-    m_old = posterior.m_a + v * ((state.direction - U @ (heard * state.direction_hat[: D.size])) @ transposed_A)
-    kept = v * D >= _DROPPED
-    B = transposed_A.T @ (U[:, kept] * np.sqrt(v * q[kept]))
-    covariance = np.empty((h.size + 1, h.size + 1))
-    grown_covariance(posterior.Sigma_a, B @ B.T, h, float(w), covariance)
-    learned = _appended(posterior, x, sign, m_old, float(levels[NEWEST]), covariance)
+    explain(rows, levels.item(V_OF_A), state.pivots, state.ratios)
+    explained = blas.dsyrk(1.0, rows.T).T if diagonal.size else np.zeros((h.size, h.size))
+    if not np.isfinite(state.m_be).all():
+        raise FloatingPointError("The law of the kernels is not finite.")
+    learned = _grown(
+        posterior, meeting, posterior.m_a + change, levels.item(NEWEST), explained, h, levels.item(VARIANCE)
+    )
     return learned._replace(m_be=state.m_be, Sigma_be=state.Sigma_be)
 
 
-def _directions(H: Floats) -> tuple[Floats, Floats]:
-    """U and D of H = U D U', without the directions in which H is 0.
+def _newest(pool: KernelPool, meeting: Meeting) -> Floats:
+    """The kernels between the example and the columns of its step."""
+    P, kernels = pool.size, meeting.kernels
+    newest = np.empty((meeting.signs.size, P))
+    newest[0] = pool.rows(meeting.x[None], meeting.x[None])[0, :, 0]
+    opposites = meeting.signs.size - (1 if meeting.leaving == NOBODY else 2)
+    newest[1 : opposites + 1] = kernels[:P, meeting.chosen[:opposites]].T
+    if meeting.leaving != NOBODY:
+        newest[-1] = kernels[:P, meeting.leaving]
+    return newest.ravel()
+
+
+def _grown(
+    posterior: Posterior, meeting: Meeting, m_old: Floats, mean: float, explained: Floats, h: Floats, variance: float
+) -> Posterior:
+    """With the example as the newest point, and without the one that leaves."""
+    leaving = meeting.leaving
+    n = h.size + (1 if leaving == NOBODY else 0)
+    covariance = np.empty((n, n))
+    is_finite = grown_covariance(posterior.Sigma_a, explained, h, variance, leaving, covariance)
+    if not (is_finite and np.isfinite(m_old).all()):
+        raise FloatingPointError("The law of the weights is not finite.")
+    return posterior._replace(
+        points=_shifted(posterior.points, leaving, meeting.x[None]),
+        signs=_shifted(posterior.signs, leaving, meeting.signs[:1]),
+        m_a=_shifted(m_old, leaving, np.array([mean])),
+        Sigma_a=covariance,
+        numbers=_shifted(posterior.numbers, leaving, _NO_NUMBER),  # whoever knows the row writes it there
+    )
+
+
+def _shifted(array: _Array, leaving: int, newest: _Array) -> _Array:
+    """Without one, and with another at the end."""
+    if leaving == NOBODY:
+        return cast(_Array, np.concatenate((array, newest)))
+    return cast(_Array, np.concatenate((array[:leaving], array[leaving + 1 :], newest)))
+
+
+def _directions(H: Floats) -> tuple[Floats, Floats, Floats]:
+    """U', and the diagonal and what is left of it of T, of H = U T U', without the directions in which H is 0.
 
     About half of them are: a Cholesky factor with pivots finds them for a tenth of what an eigen-decomposition costs.
     """
-    factor, pivots, rank, _ = scipy.linalg.lapack.dpstrf(H, tol=_DEPENDENT * float(H.diagonal().max()), lower=1)
-    L = np.empty((H.shape[0], rank))
-    L[pivots - 1] = np.tril(factor[:, :rank])
-    D, V = np.linalg.eigh(L.T @ L)
-    D = np.maximum(D, np.finfo(np.float64).tiny)
-    return L @ (V / np.sqrt(D)), D
-
-
-def _start(state: StepState, plan: StepPlan, posterior: Posterior, said: Floats, signs: Floats) -> None:
-    """From the current scores of the columns, or from their labels."""
-    levels = state.levels
-    state.m_be[:], state.Sigma_be[:] = posterior.m_be, posterior.Sigma_be
-    state.Z[:] = said
-    levels[[XI, PHI, ETA, INVERSE_SCALE]] = 1.0
-    if plan.start == FROM_SCORES:
-        levels[V] = levels[C] = 1.0
-        state.M_G[:] = said
-        state.m_f[:], state.s_f[:] = posterior.m_be[1:] @ said + posterior.m_be[0], 1.0
-    else:
-        levels[V], levels[C] = plan.v_shape / plan.v_rate, plan.c_shape / plan.c_rate
-        state.M_G[:] = signs
-        state.m_f[:], state.s_f[:] = signs, 1.0
-    np.fill_diagonal(state.Sigma_g, 1.0 / levels[V])
+    # A symmetric matrix is its own transpose, and LAPACK, which counts along columns, need not copy that.
+    factor, pivots, rank, _ = lapack.dpstrf(H.T, tol=_DEPENDENT * float(H.diagonal().max()), lower=1)
+    L, diagonal, left = np.empty((rank, H.shape[0])), np.empty(rank), np.empty(rank)
+    fill_factor(factor, pivots, L)
+    if rank < 2:
+        orthonormal(np.einsum("ij,ij->i", L, L), left, L, diagonal, left)
+        return L, diagonal, left
+    reflections, along, beside, scales, _ = lapack.dsytrd((L @ L.T).T, lower=1)
+    Q, _, _ = lapack.dorgqr(reflections[1:, :-1], scales)
+    U = np.empty_like(L)
+    U[0] = L[0]
+    np.matmul(Q.T, L[1:], out=U[1:])
+    orthonormal(along, beside, U, diagonal, left)
+    return U, diagonal, left

@@ -8,6 +8,7 @@ negatives before it was from the rank that it turned out to have among those aft
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import NamedTuple
 
@@ -28,18 +29,23 @@ _WHILE_UNKNOWN = 0.1  # variance of a rank over r (1 - r), as if among ten, unti
 
 def scores_and_spreads(posterior: Posterior, pool: KernelPool, X: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation of f(x) = sum_m e_m a'k_m(x) + b under the posterior, a independent of (b, e)."""
+    answers = np.empty((X.shape[0], 2))
+    for i in range(X.shape[0]):
+        K = pool.rows(X[i : i + 1], posterior.points)[0]
+        with np.errstate(invalid="ignore", over="ignore"):
+            answers[i] = score_and_spread(posterior, K, K @ posterior.Sigma_a)
+    return answers[:, 0], answers[:, 1]
+
+
+def score_and_spread(posterior: Posterior, K: Floats, products: Floats) -> tuple[float, float]:
+    """The same of one row, whose kernels with the points are K (P x n) and their products with the covariance known."""
     m_e, Sigma_e, with_b = posterior.m_be[1:], posterior.Sigma_be[1:, 1:], posterior.Sigma_be[0, 1:]
-    products = Sigma_e + np.outer(m_e, m_e)
-    scores, variances = np.empty(X.shape[0]), np.empty(X.shape[0])
     with np.errstate(invalid="ignore", over="ignore"):  # enormous input has no finite kernel value
-        kernels = pool.matrices(X, posterior.points)
-        for i in range(X.shape[0]):
-            K = kernels[:, i]
-            said, of_a = K @ posterior.m_a, (K @ posterior.Sigma_a) @ K.T
-            scores[i] = m_e @ said
-            variances[i] = np.sum(products * of_a) + said @ Sigma_e @ said + 2.0 * with_b @ said
-    variances = np.maximum(np.nan_to_num(variances + posterior.Sigma_be[0, 0]), 0.0)
-    return np.nan_to_num(scores + posterior.m_be[0], nan=0.0), np.sqrt(variances)
+        said, of_a = K @ posterior.m_a, products @ K.T
+        score = m_e @ said + posterior.m_be[0]
+        variance = np.vdot(Sigma_e, of_a) + m_e @ (of_a @ m_e) + said @ (Sigma_e @ said) + 2.0 * (with_b @ said)
+        variance += posterior.Sigma_be[0, 0]
+    return float(np.nan_to_num(score, nan=0.0)), math.sqrt(max(float(np.nan_to_num(variance)), 0.0))
 
 
 class Ruler(NamedTuple):

@@ -21,7 +21,7 @@ from lopsided.encoding.moments import (
     one_in_days,
     one_on_circle,
 )
-from lopsided.encoding.plain_numbers import PlainNumbers, numbers_in
+from lopsided.encoding.plain_numbers import PlainNumbers, floats_in, numbers_in
 from lopsided.encoding.raw_cells import EncodedRows, RawCells, plain_cell
 from lopsided.encoding.schema import CATEGORY, DATE, FLAG, KEY, NUMBER, TEXT, Column, Schema, SchemaError
 from lopsided.streams import StreamError, cells
@@ -56,6 +56,9 @@ class TableEncoder:
         self.width = len(self.names)
         self._places = self._layout()
         self._plain_numbers = PlainNumbers.of(self._places)
+        # What `row` needs of each column at hand, because attributes of attributes cost as much as the cells.
+        self._ways = [(p.column.name, p.is_number, p.columns.start, p) for p in self._places]
+        self._one_block = PlainNumbers.in_one_block(self._places)
 
     def _names(self) -> list[str]:
         names = [f"{c.name} in days" if c.kind == DATE else c.name for c in self._numbers]
@@ -124,17 +127,26 @@ class TableEncoder:
         """
         if not isinstance(cells_by_name, Mapping):
             raise SchemaError(f"A row must be a mapping of columns to values, got {type(cells_by_name).__name__}.")
+        ways, numbers = self._ways, floats_in(cells_by_name, self._one_block)
+        if numbers is not None and len(numbers) == self.width:
+            result[:] = numbers  # by far the most common, and nothing is left to check
+            return
+        result[:] = 0.0
+        if numbers is not None:
+            result[: len(numbers)] = numbers
+            ways = ways[len(numbers) :]
+            if not ways:
+                return
         if not all(isinstance(name, str) for name in cells_by_name):
             cells_by_name = {str(name): cell for name, cell in cells_by_name.items()}
-        if not any(place.column.name in cells_by_name for place in self._places):
+        if numbers is None and not any(way[0] in cells_by_name for way in ways):
             self._check_names(cells_by_name)  # a row that has nothing of the table is a mistake
-        result[:] = 0.0
-        for place in self._places:
-            cell = cells_by_name.get(place.column.name)
-            if type(cell) is float and abs(cell) <= LARGEST_FEATURE and place.column.kind == NUMBER:
-                result[place.columns.start] = cell  # by far the most common, and nothing is left to check
-                continue
-            place.write_one(self._checked(place, cell), result)
+        for name, is_number, start, place in ways:
+            cell = cells_by_name.get(name)
+            if is_number and type(cell) is float and abs(cell) <= LARGEST_FEATURE:
+                result[start] = cell
+            else:
+                place.write_one(self._checked(place, cell), result)
 
     def from_mappings(self, rows: Sequence[Mapping[str, Any]]) -> Floats:
         """Rows that are mappings, each as `row` writes it: plain numbers of all rows at once, because they are many."""
@@ -265,9 +277,14 @@ class _Place:
     missing: int | None
 
     @property
+    def is_number(self) -> bool:
+        """Whether a float of a sane size is written as it is."""
+        return self.column.kind == NUMBER
+
+    @property
     def is_plain_number(self) -> bool:
         """Whether a number, or nothing, is all that there may be, written plainly."""
-        return self.column.kind == NUMBER and self.column.form is None and not self.column.required
+        return self.is_number and self.column.form is None and not self.column.required
 
     def write(self, values: Any, result: Floats) -> None:
         """All rows of the column."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -35,8 +36,19 @@ class PlainNumbers(NamedTuple):
             [place for place in places if not place.is_plain_number],
         )
 
+    @staticmethod
+    def in_one_block(places: list[Any]) -> list[str]:
+        """The names of numbers that are the first places and stand side by side from the first feature on."""
+        names: list[str] = []
+        for place in places:
+            if not place.is_number or place.columns.start != len(names):
+                break
+            names.append(place.column.name)
+        return names
+
 
 _PLAIN = {float, int, type(None)}
+_FLOATS = {float}
 
 
 def numbers_in(rows: Sequence[Mapping[str, Any]], names: list[str]) -> Floats | None:
@@ -49,3 +61,12 @@ def numbers_in(rows: Sequence[Mapping[str, Any]], names: list[str]) -> Floats | 
     except OverflowError:
         return None
     return None if (np.abs(numbers) > LARGEST_FEATURE).any() else numbers
+
+
+def floats_in(row: Mapping[str, Any], names: list[str]) -> list[float] | None:
+    """These cells of one row; None if there are no names, or if not all are floats of a sane size."""
+    found: list[Any] = list(map(row.get, names))
+    if set(map(type, found)) != _FLOATS:
+        return None
+    # One call for all of them: not above it are only numbers of which none is.
+    return found if math.hypot(*found) <= LARGEST_FEATURE else None

@@ -1,8 +1,9 @@
 """The inner loop of an online Bayesian step, in the space of what the step's columns say.
 
 The n old weights a have the prior N(m_t, S_t). All that the loop needs of them is W'a for the R = P Nt kernel columns
-W; with H = W'S_t W = U D U' everything is diagonal in U, and no n x n matrix is inverted. Hats stand for U'. The
-columns are nearly dependent, so U has only the r < R directions in which D is not 0: in all others q = 1/(1 + vD) is 1.
+W; with H = W'S_t W = U T U' everything is tridiagonal in U, and no n x n matrix is inverted. Hats stand for U'. The
+columns are nearly dependent, so U has only the r < R directions in which H is not 0: in all others (I + vH)^-1 is 1.
+A column (i, k), point i by kernel k, has the number iP + k.
 """
 
 from __future__ import annotations
@@ -14,6 +15,14 @@ import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, compiled
 from lopsided.core.arithmetic.small_matrices import invert_or_push
+from lopsided.core.bayesian.directions import (
+    add_combined_rows,
+    factor_shifted,
+    products_with_rows,
+    shifted_inverse,
+    times_tridiagonal,
+    trace_of_shifted,
+)
 
 FROM_SCORES, FROM_LABEL = range(2)
 # Entries of StepState.levels: precisions, the hierarchy of the newest weight, its mean and variance, the trace of
@@ -23,10 +32,13 @@ _SMALLEST_SQUARE = 1e-20
 
 
 class StepProblem(NamedTuple):
-    """What is given: U (R x r), D, k* (the newest point's row), W'm_t, the columns' signs, and the prior of (b, e)."""
+    """What is given: U' (r x R), the diagonal of T and what stands left of it, k* (the newest point's row), W'm_t, the
+    columns' signs; and room for the prior of (b, e).
+    """
 
     U: Floats
-    D: Floats
+    diagonal: Floats
+    left: Floats
     newest: Floats
     newest_hat: Floats
     before: Floats
@@ -49,7 +61,7 @@ class StepPlan(NamedTuple):
 
 
 class StepState(NamedTuple):
-    """The factors, and scratch."""
+    """The factors, M_G and Z by points, and scratch; `told` and `said` are (I - M)k^ and (I - M)d^, M = (I + vT)^-1."""
 
     M_G: Floats
     Z: Floats
@@ -60,38 +72,109 @@ class StepState(NamedTuple):
     s_f: Floats
     levels: Floats
     direction: Floats
+    all_said: Floats
     direction_hat: Floats
+    told: Floats
+    said: Floats
+    pivots: Floats
+    ratios: Floats
+    solved: Floats
     weight: Floats
-    hat: Floats
+    pull: Floats
     precision: Floats
     copy: Floats
     GG: Floats
 
 
-def empty_step_state(P: int, columns: int) -> StepState:
-    """Room for a step of P kernels and so many columns."""
-    R, Q = P * columns, P + 1
+def empty_step_state(P: int, columns: int, rank: int) -> StepState:
+    """Room for a step of P kernels, so many columns and directions."""
+    Q = P + 1
+    of_columns, of_directions, of_kernels = np.zeros((2, P * columns)), np.zeros((6, rank)), np.zeros((3, Q, Q))
     return StepState(
-        M_G=np.zeros((P, columns)),
-        Z=np.zeros((P, columns)),
+        M_G=np.zeros((columns, P)),
+        Z=np.zeros((columns, P)),
         Sigma_g=np.zeros((P, P)),
         m_be=np.zeros(Q),
-        Sigma_be=np.zeros((Q, Q)),
+        Sigma_be=of_kernels[0],
         m_f=np.zeros(columns),
         s_f=np.zeros(columns),
         levels=np.zeros(10),
-        direction=np.zeros(R),
-        direction_hat=np.zeros(R),
+        direction=of_columns[0],
+        all_said=of_columns[1],
+        direction_hat=of_directions[0],
+        told=of_directions[1],
+        said=of_directions[2],
+        pivots=of_directions[3],
+        ratios=of_directions[4],
+        solved=of_directions[5],
         weight=np.zeros((columns, columns)),
-        hat=np.zeros(R),
-        precision=np.zeros((Q, Q)),
-        copy=np.zeros((Q, Q)),
+        pull=np.zeros(Q),
+        precision=of_kernels[1],
+        copy=of_kernels[2],
         GG=np.zeros((P, P)),
     )
 
 
 @compiled
-def iterate(problem: StepProblem, plan: StepPlan, state: StepState) -> int:
+def run_step(
+    problem: StepProblem, plan: StepPlan, state: StepState, m_be: Floats, Sigma_be: Floats, moves: Floats
+) -> int:
+    """A step from the given law of (b, e); returns how many iterations, or -1 if a matrix could not be inverted.
+
+    `moves` (2 x R) times W'S_t is the covariance of the old weights and the newest over its variance, and what is added
+    to the means of the old.
+    """
+    if not _begin(problem, plan, state, m_be, Sigma_be):
+        return -1
+    iterations = _iterate(problem, plan, state)
+    v = state.levels[V_OF_A]
+    for c in range(moves.shape[1]):
+        moves[0, c] = 0.0
+        moves[1, c] = 0.0
+    add_combined_rows(problem.U, state.told, moves[0])
+    add_combined_rows(problem.U, state.said, moves[1])
+    for c in range(moves.shape[1]):
+        moves[0, c] = -v * (problem.newest[c] - moves[0, c])
+        moves[1, c] = v * (state.direction[c] - moves[1, c])
+    return iterations
+
+
+@compiled
+def _begin(problem: StepProblem, plan: StepPlan, state: StepState, m_be: Floats, Sigma_be: Floats) -> bool:
+    """From the current scores of the columns, or from their labels."""
+    columns, P = state.M_G.shape
+    levels, precision = state.levels, problem.precision_be
+    if not invert_or_push(Sigma_be, state.copy, precision):
+        return False
+    for k in range(P + 1):
+        state.m_be[k] = m_be[k]
+        for h in range(P + 1):
+            state.Sigma_be[k, h] = Sigma_be[k, h]
+    for k in range(P + 1):
+        row, total = precision[k], 0.0
+        for h in range(P + 1):
+            total += row[h] * m_be[h]
+        problem.shift_be[k] = total
+    levels[XI] = levels[PHI] = levels[ETA] = levels[INVERSE_SCALE] = levels[V] = levels[C] = 1.0
+    if plan.start == FROM_LABEL:
+        levels[V], levels[C] = plan.v_shape / plan.v_rate, plan.c_shape / plan.c_rate
+    for k in range(P):
+        for h in range(P):
+            state.Sigma_g[k, h] = 1.0 / levels[V] if h == k else 0.0
+    e = m_be[1:]
+    for i in range(columns):
+        said, Z, mean, score = problem.before[i * P : i * P + P], state.Z[i], state.M_G[i], m_be[0]
+        for k in range(P):
+            Z[k] = said[k]
+            mean[k] = said[k] if plan.start == FROM_SCORES else problem.signs[i]
+        for k in range(P):
+            score += e[k] * said[k]
+        state.m_f[i], state.s_f[i] = score if plan.start == FROM_SCORES else problem.signs[i], 1.0
+    return True
+
+
+@compiled
+def _iterate(problem: StepProblem, plan: StepPlan, state: StepState) -> int:
     """Coordinate updates until the plan says stop; returns how many, or -1 if a matrix could not be inverted."""
     for iteration in range(plan.iterations):
         moved = 0.0
@@ -142,8 +225,9 @@ def _update_f(problem: StepProblem, plan: StepPlan, state: StepState) -> float:
             if signs[i] != y:
                 continue
             expected = state.m_be[0]
-            for k in range(state.M_G.shape[0]):
-                expected += state.m_be[k + 1] * state.M_G[k, i]
+            e, row = state.m_be[1:], state.M_G[i]
+            for k in range(e.size):
+                expected += e[k] * row[k]
             precision, total = c, c * expected
             for j in range(signs.size):
                 if signs[j] != y:
@@ -157,68 +241,67 @@ def _update_f(problem: StepProblem, plan: StepPlan, state: StepState) -> float:
 
 @compiled
 def _update_g(problem: StepProblem, state: StepState) -> bool:
-    """Sigma_g = (c <e e'> + v I)^-1,  M_G[:, i] = Sigma_g (c (f_i e - <b e>) + v Z[:, i])."""
-    P, c, v = state.M_G.shape[0], state.levels[C], state.levels[V]
-    precision, e = state.precision[:P, :P], state.m_be[1:]
+    """Sigma_g = (c <e e'> + v I)^-1,  M_G[i] = Sigma_g (c (f_i e - <b e>) + v Z[i])."""
+    P, c, v = state.M_G.shape[1], state.levels[C], state.levels[V]
+    precision, e, with_b, b = state.precision[:P, :P], state.m_be[1:], state.Sigma_be[0, 1:], state.m_be[0]
     for k in range(P):
+        row, covariances = precision[k], state.Sigma_be[k + 1, 1:]
         for h in range(P):
-            precision[k, h] = c * (state.Sigma_be[k + 1, h + 1] + e[k] * e[h])
+            row[h] = c * (covariances[h] + e[k] * e[h])
         precision[k, k] += v
     if not invert_or_push(precision, state.copy[:P, :P], state.Sigma_g):
         return False
     for i in range(problem.signs.size):
-        pull = state.hat[:P]
+        pull, mean, Z = state.pull, state.M_G[i], state.Z[i]
         for k in range(P):
-            be = state.Sigma_be[0, k + 1] + state.m_be[0] * e[k]
-            pull[k] = c * (state.m_f[i] * e[k] - be) + v * state.Z[k, i]
-        for k in range(P):
-            row, total = state.Sigma_g[k], 0.0
-            for h in range(P):
-                total += row[h] * pull[h]
-            state.M_G[k, i] = total
+            pull[k] = c * (state.m_f[i] * e[k] - (with_b[k] + b * e[k])) + v * Z[k]
+            mean[k] = 0.0
+        for h in range(P):
+            row, factor = state.Sigma_g[h], pull[h]  # a row is a column: sums along it would have to be added up
+            for k in range(P):
+                mean[k] += row[k] * factor
     return True
 
 
 @compiled
 def _update_a(problem: StepProblem, state: StepState) -> None:
     """The newest weight, and what all weights together say in the columns (Z)."""
-    U, D, newest, newest_hat, v = problem.U, problem.D, problem.newest, problem.newest_hat, state.levels[V]
-    rank, columns = D.size, problem.signs.size
-    direction, said = state.direction_hat[:rank], state.hat[:rank]
-    # Sums over all R directions: as if every q were 1, and then what the r directions of U change in them.
-    information, along, trace, square = 0.0, 0.0, 0.0, 0.0
-    for r in range(rank):
-        direction[r] = 0.0
-    for k in range(state.M_G.shape[0]):
-        for i in range(columns):
-            c = k * columns + i
-            row, pull = U[c], state.M_G[k, i] - problem.before[c]
-            information += newest[c] * newest[c]
-            along += newest[c] * pull
-            state.direction[c] = pull
-            for r in range(rank):
-                direction[r] += row[r] * pull
+    newest, newest_hat, v = problem.newest, problem.newest_hat, state.levels[V]
+    hat, told, said, solved, pull = state.direction_hat, state.told, state.said, state.solved, state.direction
+    columns, P = state.M_G.shape
+    information, along = 0.0, 0.0  # over all R directions, as if (I + vH)^-1 were 1; U changes them below
+    for i in range(columns):
+        first, row = i * P, state.M_G[i]
+        given, now, pulls = problem.before[first : first + P], newest[first : first + P], pull[first : first + P]
+        for k in range(P):
+            pulls[k] = row[k] - given[k]
+        for k in range(P):
+            information += now[k] * now[k]
+            along += now[k] * pulls[k]
+    products_with_rows(problem.U, pull, hat)
+    factor_shifted(problem.diagonal, problem.left, v, state.pivots, state.ratios)
+    shifted_inverse(state.pivots, state.ratios, hat, solved)
+    times_tridiagonal(problem.diagonal, problem.left, v, solved, said)
+    shifted_inverse(state.pivots, state.ratios, newest_hat, solved)
+    times_tridiagonal(problem.diagonal, problem.left, v, solved, told)
     square = information
-    for r in range(rank):
-        q = 1.0 / (1.0 + v * D[r])
-        heard = v * D[r] * q  # 1 - q, without its cancellation
-        information -= newest_hat[r] * newest_hat[r] * heard
-        along -= newest_hat[r] * direction[r] * heard
-        trace += D[r] * q
-        square -= newest_hat[r] * newest_hat[r] * heard * (1.0 + q)
+    for r in range(told.size):
+        information -= newest_hat[r] * told[r]
+        along -= told[r] * hat[r]
+        square -= told[r] * (newest_hat[r] + solved[r])
     variance = 1.0 / (state.levels[INVERSE_SCALE] + v * max(information, 0.0))
     mean = v * variance * along
-    for r in range(rank):
-        direction[r] -= newest_hat[r] * mean
-        said[r] = v * D[r] / (1.0 + v * D[r]) * direction[r]
-    for k in range(state.M_G.shape[0]):
-        for i in range(columns):
-            c = k * columns + i
-            row, total = U[c], problem.before[c] + newest[c] * mean
-            state.direction[c] -= newest[c] * mean
-            for r in range(rank):
-                total += row[r] * said[r]
-            state.Z[k, i] = total
+    for r in range(told.size):
+        said[r] -= mean * told[r]
+    for c in range(pull.size):
+        state.all_said[c] = problem.before[c] + newest[c] * mean
+        pull[c] -= newest[c] * mean
+    add_combined_rows(problem.U, said, state.all_said)
+    for i in range(columns):
+        row, everything = state.Z[i], state.all_said[i * P : i * P + P]
+        for k in range(P):
+            row[k] = everything[k]
+    trace = trace_of_shifted(problem.diagonal, problem.left, state.pivots, state.ratios)
     state.levels[NEWEST], state.levels[VARIANCE] = mean, variance
     state.levels[TRACE], state.levels[V_OF_A] = trace + variance * max(square, 0.0), v
 
@@ -238,86 +321,67 @@ def _update_scales(state: StepState) -> None:
 
 @compiled
 def _update_v(problem: StepProblem, plan: StepPlan, state: StepState) -> None:
-    P, columns = state.M_G.shape
+    columns, P = state.M_G.shape
     misfit = state.levels[TRACE]
     for k in range(P):
         misfit += columns * state.Sigma_g[k, k]
-        for i in range(columns):
-            misfit += (state.M_G[k, i] - state.Z[k, i]) ** 2
+    for i in range(columns):
+        mean, said = state.M_G[i], state.Z[i]
+        for k in range(P):
+            misfit += (mean[k] - said[k]) * (mean[k] - said[k])
     state.levels[V] = (plan.v_shape + 0.5 * P * columns) / (plan.v_rate + 0.5 * misfit)
 
 
 @compiled
 def _update_be(problem: StepProblem, state: StepState) -> bool:
     """Precision of the prior plus c [[Nt, 1'G'], [G1, <GG'>]]; <GG'> stays for the update of c."""
-    P, columns = state.M_G.shape
-    c, precision, shift = state.levels[C], state.precision, state.hat[: P + 1]
-    for k in range(P + 1):
-        for h in range(P + 1):
-            precision[k, h] = problem.precision_be[k, h]
-        shift[k] = problem.shift_be[k]
-    precision[0, 0] += c * columns
+    columns, P = state.M_G.shape
+    c, precision, shift = state.levels[C], state.precision, state.pull
+    with_b, of_e, edge = precision[0, 1:], shift[1:], problem.precision_be[0, 1:]
+    precision[0, 0], shift[0] = problem.precision_be[0, 0] + c * columns, problem.shift_be[0]
+    for k in range(P):
+        with_b[k], of_e[k] = edge[k], problem.shift_be[k + 1]
     for i in range(columns):
-        shift[0] += c * state.m_f[i]
+        mean, f = state.M_G[i], state.m_f[i]
+        shift[0] += c * f
+        for k in range(P):
+            with_b[k] += c * mean[k]
+            of_e[k] += c * f * mean[k]
     for k in range(P):
-        row, total, pull = state.M_G[k], 0.0, 0.0
-        for i in range(columns):
-            total += row[i]
-            pull += row[i] * state.m_f[i]
-        precision[0, k + 1] += c * total
-        precision[k + 1, 0] += c * total
-        shift[k + 1] += c * pull
-        for h in range(k + 1):
-            other, product = state.M_G[h], columns * state.Sigma_g[k, h]
-            for i in range(columns):
-                product += row[i] * other[i]
-            state.GG[k, h] = state.GG[h, k] = product
-    for k in range(P):
-        row = state.GG[k]
+        products, row, covariances = state.GG[k], precision[k + 1, 1:], state.Sigma_g[k]
+        given = problem.precision_be[k + 1, 1:]
         for h in range(P):
-            precision[k + 1, h + 1] += c * row[h]
+            products[h] = columns * covariances[h]
+        for i in range(columns):
+            mean = state.M_G[i]
+            for h in range(P):
+                products[h] += mean[k] * mean[h]
+        for h in range(P):
+            row[h] = given[h] + c * products[h]
+        precision[k + 1, 0] = with_b[k]
     if not invert_or_push(precision, state.copy, state.Sigma_be):
         return False
     for k in range(P + 1):
-        total = 0.0
+        row, total = state.Sigma_be[k], 0.0
         for h in range(P + 1):
-            total += state.Sigma_be[k, h] * shift[h]
+            total += row[h] * shift[h]
         state.m_be[k] = total
     return True
 
 
 @compiled
 def _update_c(problem: StepProblem, plan: StepPlan, state: StepState) -> None:
-    P, columns = state.M_G.shape
-    b, e = state.m_be[0], state.m_be[1:]
+    columns, P = state.M_G.shape
+    b, e, with_b = state.m_be[0], state.m_be[1:], state.Sigma_be[0, 1:]
     misfit = columns * (state.Sigma_be[0, 0] + b * b)
     for i in range(columns):
-        expected = b
+        mean, expected, together = state.M_G[i], b, 0.0
         for k in range(P):
-            expected += e[k] * state.M_G[k, i]
-        misfit += state.s_f[i] + state.m_f[i] ** 2 - 2.0 * state.m_f[i] * expected
+            expected += e[k] * mean[k]
+            together += (with_b[k] + b * e[k]) * mean[k]
+        misfit += state.s_f[i] + state.m_f[i] * state.m_f[i] - 2.0 * state.m_f[i] * expected + 2.0 * together
     for k in range(P):
-        row, total = state.M_G[k], 0.0
-        for i in range(columns):
-            total += row[i]
-        misfit += 2.0 * (state.Sigma_be[0, k + 1] + b * e[k]) * total
         products, covariances = state.GG[k], state.Sigma_be[k + 1, 1:]
         for h in range(P):
             misfit += (covariances[h] + e[k] * e[h]) * products[h]
     state.levels[C] = (plan.c_shape + 0.5 * columns) / (plan.c_rate + 0.5 * misfit)
-
-
-@compiled
-def grown_covariance(before: Floats, explained: Floats, direction: Floats, variance: float, covariance: Floats) -> None:
-    """covariance = [[before - explained + w h h', w h], [w h', w]], h and w being direction and variance of the newest.
-
-    What is subtracted and added is symmetric to the last bit, and so is what comes out.
-    """
-    n = direction.size
-    for i in range(n):
-        row, given, less, share = covariance[i, :n], before[i], explained[i], variance * direction[i]
-        for j in range(n):
-            row[j] = (given[j] - less[j]) + variance * (direction[i] * direction[j])
-        covariance[i, n] = share
-        covariance[n, i] = share
-    covariance[n, n] = variance

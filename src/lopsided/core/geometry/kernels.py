@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled
-from lopsided.core.arithmetic.exponential import exponential, float_in_order, order_of
+from lopsided.core.arithmetic.exponential import (
+    exponential,
+    exponential_by_shifts,
+    exponential_of_moderate,
+    float_in_order,
+    order_of,
+)
 
 if TYPE_CHECKING:
     from lopsided.core.geometry.shared_points import SharedPoints
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 KIND, PARAMETER, DEGREE, WEIGHT, NORMALIZED = 0, 1, 2, 3, 4
 GAUSSIAN, POLYNOMIAL = 0.0, 1.0
 _NO_LONGER_SIMILAR = 750.0  # gamma ||x - z||^2 from which on the exponential is 0, and a little more
+_SURELY_NORMAL = 708.0  # gamma ||x - z||^2 up to which it is not subnormal
 
 
 class Kernel(NamedTuple):
@@ -64,17 +71,21 @@ def needs_dots(kernel: Kernel) -> bool:
 
 
 @compiled
+def extreme_gammas(kernel: Kernel) -> tuple[float, float]:
+    """Of its Gaussians the smallest and the largest gamma, (infinity, 0) if there are none."""
+    smallest, largest = math.inf, 0.0
+    for a in range(kernel.atoms.shape[0]):
+        if kernel.atoms[a, KIND] == GAUSSIAN:
+            smallest, largest = min(smallest, kernel.atoms[a, PARAMETER]), max(largest, kernel.atoms[a, PARAMETER])
+    return smallest, largest
+
+
+@compiled
 def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, norm: float, row: Floats) -> None:
     """row[i] = k(x, z_i), given ||x - z_i||^2, x.z_i, ||z_i||^2 and ||x||^2."""
     atoms = kernel.atoms
     if atoms.shape[0] == 1 and atoms[0, KIND] == GAUSSIAN and atoms[0, WEIGHT] == 1.0:
-        gamma = atoms[0, PARAMETER]
-        if row.size and gamma * squares[0] > _NO_LONGER_SIMILAR and gamma * _smallest(squares) > _NO_LONGER_SIMILAR:
-            for i in range(row.size):  # a narrow kernel of a pool may know none of its vectors
-                row[i] = 0.0
-            return
-        for i in range(row.size):
-            row[i] = exponential(-gamma * squares[i])
+        _fill_gaussian(atoms[0, PARAMETER], squares, row)
         return
     for i in range(row.size):
         row[i] = 0.0
@@ -87,11 +98,28 @@ def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, n
 
 
 @compiled
-def _smallest(squares: Floats) -> float:
-    smallest = order_of(squares[0])  # whole numbers, whose minimum is found by vector instructions
+def _fill_gaussian(gamma: float, squares: Floats, row: Floats) -> None:
+    if row.size == 0:
+        return
+    nearest, furthest = _extremes(squares)
+    if gamma * nearest >= -_SURELY_NORMAL and gamma * furthest <= _SURELY_NORMAL:
+        for i in range(row.size):
+            row[i] = exponential_of_moderate(-(gamma * squares[i]))
+    elif gamma * nearest > _NO_LONGER_SIMILAR:
+        for i in range(row.size):  # a narrow kernel of a pool may know none of its vectors
+            row[i] = 0.0
+    else:
+        for i in range(row.size):
+            row[i] = exponential_by_shifts(-(gamma * squares[i]))
+
+
+@compiled
+def _extremes(squares: Floats) -> tuple[float, float]:
+    smallest = largest = order_of(squares[0])  # whole numbers, whose extremes are found by vector instructions
     for i in range(squares.size):
-        smallest = min(smallest, order_of(squares[i]))
-    return float_in_order(smallest)
+        order = order_of(squares[i])
+        smallest, largest = min(smallest, order), max(largest, order)
+    return float_in_order(smallest), float_in_order(largest)
 
 
 @compiled

@@ -17,8 +17,8 @@ from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
-from lopsided.core.geometry.dense_squares import dense_squares_of_four
-from lopsided.core.geometry.kernels import Kernels, kernel_of, needs_dots, self_similarity, similarities
+from lopsided.core.geometry.dense_products import dense_dots, dense_dots_of_four, squares_from_products
+from lopsided.core.geometry.kernels import Kernels, extreme_gammas, kernel_of, self_similarity, similarities
 from lopsided.core.geometry.points import Points, Rows, measure, points_of, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, step
@@ -39,13 +39,17 @@ class PoolPlan(NamedTuple):
 
 
 class PoolScratch(NamedTuple):
-    """What is measured: distances and scalar products by expert, row and slot, norms by row; and w_l / max w."""
+    """What is measured: distances and scalar products by expert, row and slot, norms by row; and w_l / max w.
+
+    `differences` are distances by slot that were measured again.
+    """
 
     squares: Floats
     dots: Floats
     norms: Floats
     shares: Floats
     lonely: Integers
+    differences: Floats
 
 
 def empty_pool_scratch(stack: Support) -> PoolScratch:
@@ -55,7 +59,7 @@ def empty_pool_scratch(stack: Support) -> PoolScratch:
     lonely = np.zeros((m, slots + 2), dtype=np.int64)
     diagonals = np.diagonal(stack.gram[:, :slots], axis1=1, axis2=2)
     lonely[:, 1:-1] = (diagonals == 1.0) & (np.count_nonzero(stack.gram[:, :slots], axis=2) == 1)
-    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely)
+    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely, aligned_zeros(slots))
 
 
 @compiled
@@ -108,11 +112,13 @@ def _measure_together(
         support = expert(stack, index)
         for part in range(2):
             start, stop = span(support, part)
-            if as_four and not needs_dots(kernel_of(kernels, index)):
-                dense_squares_of_four(points.values[index], rows.dense, first, start, stop, scratch.squares[index])
-                continue
+            if as_four:
+                dense_dots_of_four(points.values[index], rows.dense, first, start, stop, scratch.dots[index])
             for place in range(n):
-                _measure(kernels, points, index, rows, first + place, place, start, stop, scratch)
+                if as_four:
+                    _measure_from_dots(kernels, points, index, rows, first + place, place, start, stop, scratch)
+                else:
+                    _measure(kernels, points, index, rows, first + place, place, start, stop, scratch)
 
 
 @compiled
@@ -128,7 +134,41 @@ def _measure(
     scratch: PoolScratch,
 ) -> None:
     squares, dots, norm = scratch.squares[index, place], scratch.dots[index, place], scratch.norms[place]
-    measure(points_of(points, index), rows, t, norm, start, stop, squares, dots, needs_dots(kernel_of(kernels, index)))
+    if rows.starts.size or points.lookup.size:
+        measure(points_of(points, index), rows, t, norm, start, stop, squares, dots, False)
+    else:
+        dense_dots(points.values[index], rows.dense[t], start, stop, dots[start:stop])
+        _measure_from_dots(kernels, points, index, rows, t, place, start, stop, scratch)
+
+
+@compiled
+def _measure_from_dots(
+    kernels: Kernels,
+    points: Points,
+    index: int,
+    rows: Rows,
+    t: int,
+    place: int,
+    start: int,
+    stop: int,
+    scratch: PoolScratch,
+) -> None:
+    """The distances of a dense row whose scalar products are known, if any part of the kernel is a Gaussian."""
+    widest, narrowest = extreme_gammas(kernel_of(kernels, index))
+    if narrowest > 0.0:
+        squares_from_products(
+            points.values[index],
+            rows.dense[t],
+            start,
+            stop,
+            points.squared_norms[index, start:stop],
+            scratch.norms[place],
+            narrowest,
+            widest,
+            scratch.dots[index, place, start:stop],
+            scratch.squares[index, place, start:stop],
+            scratch.differences[start:stop],
+        )
 
 
 @compiled

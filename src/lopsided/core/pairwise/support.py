@@ -26,6 +26,7 @@ START, SIZE, USED, SEEN, NEXT, SUPPORT_DIVERGED = range(6)
 SCALE, LARGEST_SELF_SIMILARITY = range(2)
 # Below this the scale is folded into the weights, long before it would underflow.
 _SMALLEST_SCALE = 1e-100
+_SMALLEST_NORMAL = 2.3e-308
 
 
 _GROUP = 4  # changes that are brought into the scores in one pass
@@ -107,7 +108,8 @@ def _weighted_sum(support: Support, row: Floats) -> float:
         start, stop = span(support, part)
         weights, similarities = support.weights[start:stop], row[start:stop]
         for i in range(weights.size):
-            total += weights[i] * similarities[i]
+            # Nothing is lost, and a product of a subnormal number can take a hundred times as long as another.
+            total += weights[i] * (similarities[i] if abs(similarities[i]) > _SMALLEST_NORMAL else 0.0)
     return total
 
 

@@ -77,7 +77,7 @@ def _choose(chosen: Chosen, candidates: Floats, start: int, k: int) -> int:
         largest = max(largest, order)
         smallest = min(smallest, order if order > out_of_reach else _LARGEST_ORDER)
     if n <= k:
-        return _collect(chosen, candidates, start, _OUT_OF_REACH, 0)
+        return _collect(chosen, candidates, start, _OUT_OF_REACH, 0, k)
     # `n` > k are not below `low`, `above` < k not below `high`: by halves, until there are k or all others are equal.
     low, high, above, halvings = smallest, largest + 1, 0, 0
     while n > k and low + 1 < high:
@@ -94,7 +94,7 @@ def _choose(chosen: Chosen, candidates: Floats, start: int, k: int) -> int:
     if n == k:
         high, above = low if low != 0 else -1, k  # the next below 0 would be -0, which is not below it
     # Of those that are equal to the last one chosen, as many as there is room for.
-    return _collect(chosen, candidates, start, float_in_order(high - 1), k - above)
+    return _collect(chosen, candidates, start, float_in_order(high - 1), k - above, k)
 
 
 @compiled
@@ -117,8 +117,8 @@ def _at_least(candidates: Floats, order: int) -> int:
 
 
 @compiled
-def _collect(chosen: Chosen, candidates: Floats, start: int, limit: float, equals: int) -> int:
-    """The slots of all candidates above the limit, and of the first so many that are equal to it."""
+def _collect(chosen: Chosen, candidates: Floats, start: int, limit: float, equals: int, most: int) -> int:
+    """The slots of all candidates above the limit, and of the first so many that are equal to it: `most` together."""
     n, slots = 0, chosen.slots
     if equals == 0:
         for i in range(candidates.size):
@@ -130,6 +130,8 @@ def _collect(chosen: Chosen, candidates: Floats, start: int, limit: float, equal
             equals -= candidates[i] == limit
             slots[n] = start + i
             n += 1
+            if n == most:  # a narrow kernel finds all vectors equally far
+                break
     return n
 
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from lopsided.bayes.batch import fitted
 from lopsided.bayes.kernel_pool import KernelPool
-from lopsided.bayes.online import Posterior, begun, refitted, scores_of, stepped
-from lopsided.bayes.uncertainty import REMEMBERED, RankMemory, Ruler, scores_and_spreads
+from lopsided.bayes.online import Meeting, Posterior, begun, met, refitted, scores_of, stepped
+from lopsided.bayes.uncertainty import REMEMBERED, RankMemory, Ruler, score_and_spread, scores_and_spreads
 from lopsided.constraints import Constraint, check_parameters, choice, nothing, number, whole
 from lopsided.core.arithmetic.compiled import Floats
 from lopsided.core.bayesian.step import FROM_LABEL, FROM_SCORES, StepPlan
@@ -55,7 +55,7 @@ class OB2RMK(UnitesBuffers):
     How far to trust a score: `decision_function(X, return_std=True)` and `rank_interval`, both set right by what the
     progressive ranks of the latest examples were off; the posterior alone is not honest about its width.
 
-    Cost of one example: two milliseconds for 100 + 100 vectors and 18 kernels, one more for refits.
+    Cost of one example: about a millisecond for 100 + 100 vectors and 18 kernels, refits included.
     Memory: 8 (2 budget)^2 bytes, fixed once `warm_up` is over.
 
     Parameters
@@ -207,10 +207,12 @@ class OB2RMK(UnitesBuffers):
             if self._counts[0] >= self._limits.warm_up:
                 self._begin_if_possible()
             return 0.0
-        (score,), (spread,) = scores_and_spreads(self._posterior, self._pool, x[None])
+        limits = self._limits
+        meeting = met(self._posterior, self._pool, x, sign, limits.budget, limits.n_neighbors)
+        score, spread = score_and_spread(self._posterior, *meeting.of_example(self._pool.size))
         self._ranks.remember(self._on_ruler(score), spread / self._ruler.unit, sign)
-        self._step(x, sign, weight)
-        return float(score)
+        self._step(meeting, weight)
+        return score
 
     def _keep_waiting(self, x: Floats, sign: float, weight: float) -> None:
         with np.errstate(all="ignore"):
@@ -231,18 +233,15 @@ class OB2RMK(UnitesBuffers):
     def _on_ruler(self, scores: Any) -> Any:
         return (scores - self._ruler.zero) / self._ruler.unit
 
-    def _step(self, x: Floats, sign: float, weight: float) -> None:
+    def _step(self, meeting: Meeting, weight: float) -> None:
         plan = self._plan._replace(cost=self._plan.cost * weight)
         try:
-            limits = self._limits
-            learned = stepped(self._posterior, self._pool, plan, x, sign, limits.budget, limits.n_neighbors)
+            learned = stepped(self._posterior, self._pool, plan, meeting)
         except (FloatingPointError, np.linalg.LinAlgError):
-            learned = self._posterior._replace(m_a=np.full(1, np.nan))
-        if np.isfinite(learned.m_a).all() and np.isfinite(learned.Sigma_a).all() and np.isfinite(learned.m_be).all():
+            self._counts[2] += 1
+        else:
             learned.numbers[-1] = self._counts[0]
             self._posterior = learned
-        else:
-            self._counts[2] += 1
         self._counts[3] += 1
         if self._counts[3] == self._refit_every:
             self._counts[3] = 0

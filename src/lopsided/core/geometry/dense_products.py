@@ -1,0 +1,121 @@
+"""Squared distances of dense rows by scalar products where these lose no digits that matter, else by differences.
+
+||x||^2 + ||z||^2 - 2 x.z takes one instruction a feature where (x - z)^2 takes two, and the scalar products serve
+polynomials as well. But it cancels: it is wrong by about the rounding of ||x||^2 + ||z||^2. For a Gaussian of which
+gamma (||x||^2 + ||z||^2) is small that is nothing, and of points so far apart that the Gaussian is 0 nothing matters.
+A pair of points decides, not the company in which it is measured: rows measured together have the bits of one alone.
+"""
+
+from __future__ import annotations
+
+from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
+from lopsided.core.geometry.dense_squares import dense_squares
+
+# gamma (||x||^2 + ||z||^2) up to which a similarity is right to about 1e-12.
+_MOST = 4096.0
+_FAR = 760.0  # gamma ||x - z||^2 from which on a Gaussian is 0, and a little more
+_WRONG_BY = 1e-10  # of ||x||^2 + ||z||^2, more than rounding ever makes
+
+
+@compiled_as_written
+def _four_more(
+    total: float, z0: float, z1: float, z2: float, z3: float, x0: float, x1: float, x2: float, x3: float
+) -> float:
+    """Four features more, each by one multiply-add and in one order wherever this is built in."""
+    return (((total + z0 * x0) + z1 * x1) + z2 * x2) + z3 * x3
+
+
+@compiled_as_written
+def _one_more(total: float, z: float, x: float) -> float:
+    return total + z * x
+
+
+@compiled
+def dense_dots(values: Floats, x: Floats, start: int, stop: int, dots: Floats) -> None:
+    """Scalar products of x with the points start..stop-1."""
+    for i in range(dots.size):
+        dots[i] = 0.0
+    whole = x.size - x.size % 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
+        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
+        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
+        for i in range(dots.size):
+            dots[i] = _four_more(dots[i], z0[i], z1[i], z2[i], z3[i], x0, x1, x2, x3)
+    for j in range(whole, x.size):
+        z0 = values[j, start:stop]
+        for i in range(dots.size):
+            dots[i] = _one_more(dots[i], z0[i], x[j])
+
+
+@compiled
+def dense_dots_of_four(values: Floats, X: Floats, t: int, start: int, stop: int, dots: Floats) -> None:
+    """The same for the rows t..t+3 of X: points are read once for all of them. `dots` has a row for each."""
+    a, b, c, d = dots[0, start:stop], dots[1, start:stop], dots[2, start:stop], dots[3, start:stop]
+    for i in range(a.size):
+        a[i] = b[i] = c[i] = d[i] = 0.0
+    x, y, v, w = X[t], X[t + 1], X[t + 2], X[t + 3]
+    whole = x.size - x.size % 4
+    for j in range(0, whole, 4):
+        x0, x1, x2, x3, y0, y1, y2, y3 = x[j], x[j + 1], x[j + 2], x[j + 3], y[j], y[j + 1], y[j + 2], y[j + 3]
+        v0, v1, v2, v3, w0, w1, w2, w3 = v[j], v[j + 1], v[j + 2], v[j + 3], w[j], w[j + 1], w[j + 2], w[j + 3]
+        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
+        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
+        for i in range(a.size):
+            a[i] = _four_more(a[i], z0[i], z1[i], z2[i], z3[i], x0, x1, x2, x3)
+            b[i] = _four_more(b[i], z0[i], z1[i], z2[i], z3[i], y0, y1, y2, y3)
+            c[i] = _four_more(c[i], z0[i], z1[i], z2[i], z3[i], v0, v1, v2, v3)
+            d[i] = _four_more(d[i], z0[i], z1[i], z2[i], z3[i], w0, w1, w2, w3)
+    for j in range(whole, x.size):
+        z0 = values[j, start:stop]
+        for i in range(a.size):
+            a[i], b[i] = _one_more(a[i], z0[i], x[j]), _one_more(b[i], z0[i], y[j])
+            c[i], d[i] = _one_more(c[i], z0[i], v[j]), _one_more(d[i], z0[i], w[j])
+
+
+@compiled
+def squares_from_products(
+    values: Floats,
+    x: Floats,
+    start: int,
+    stop: int,
+    norms: Floats,
+    norm: float,
+    narrowest: float,
+    widest: float,
+    dots: Floats,
+    squares: Floats,
+    scratch: Floats,
+) -> None:
+    """Squared distances to the points start..stop-1, given scalar products, for Gaussians of these extreme gammas.
+
+    `norms` and all after it are of these points alone; `scratch` is as long.
+    """
+    most, far = _MOST / narrowest - norm, _FAR / widest
+    for i in range(squares.size):
+        squares[i] = _square(norms[i], norm, dots[i])
+    large = 0
+    for i in range(norms.size):
+        large += 0 if norms[i] <= most else 1
+    if large == 0:
+        return
+    doubtful = 0
+    for i in range(squares.size):
+        doubtful += 1 if _is_doubtful(norms[i], norm, squares[i], most, far) else 0
+    if doubtful == 0:
+        return
+    dense_squares(values, x, start, stop, scratch)
+    for i in range(squares.size):
+        if _is_doubtful(norms[i], norm, squares[i], most, far):
+            squares[i] = scratch[i]
+
+
+@compiled_as_written
+def _square(of_point: float, of_row: float, product: float) -> float:
+    return max(0.0, (of_point + of_row) - 2.0 * product)
+
+
+@compiled_as_written
+def _is_doubtful(of_point: float, of_row: float, square: float, most: float, far: float) -> bool:
+    """Also where a norm is infinite."""
+    return not of_point <= most and not square - _WRONG_BY * (of_point + of_row) > far
