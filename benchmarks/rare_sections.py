@@ -222,9 +222,9 @@ def sections() -> dict[str, Section]:
         Section(
             "one-percent",
             "One positive in a hundred",
-            "20,000 rows, 200 positives: two Gaussian classes in 20 dimensions, their means 2.4 deviations apart or, far "
-            "apart, 3.2; exclusive or in two. The second half is judged. Three streams each, the slow rivals one. Choices "
-            "were made on the first and the last under other seeds.",
+            "20,000 rows, 200 positives: two Gaussian classes in 20 dimensions, their means 2.4 deviations apart (far "
+            "apart: 3.2); exclusive or in two. The second half is judged. Three streams each, the slow rivals one. "
+            "Choices were made on linear and xor under other seeds.",
             ["linear", "linear far apart", "xor"],
             _runs(3, 1) | {NEVER: 3, KNOWS: 3},
             play_prompt,

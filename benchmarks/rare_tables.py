@@ -166,8 +166,8 @@ def _to_one_level(log: RunLog, section: Section) -> list[str]:
         middles = [float(np.median(rows[kind])) for kind in kinds]
         lines.append(f"| {name} | " + " | ".join(f"{m:,.0f}" if np.isfinite(m) else "-" for m in middles) + " |")
     text = (
-        f"{FADES} has less to regain where it had learned less. To one level: rows until the AUC of held-out rows is what "
-        "it is when that one has regained half of its loss; medians of the runs in which it lost anything."
+        f"{FADES} has less to regain where it had learned less. To one level: rows until the AUC of held-out rows is "
+        "what it is when that one has regained half of its loss; medians of the runs in which it lost anything."
     )
     return ["", text, "", *lines]
 

@@ -57,8 +57,9 @@ def overlapping(
     When: to measure speed. The classes never separate, so a learner keeps finding wrongly ranked pairs and
     each step costs what a step costs; on separable data a learner soon has nothing to do.
 
-    Negatives are standard normal; positives have the same spread around a mean that is `distance` away, as far in
-    every feature. Whoever knows that ranks by the sum of the features; nobody can do better. Exactly `round(rare * n)` rows are positive, at least one. Features are not scaled.
+    Negatives are standard normal; positives have the same spread around a mean that is `distance` away, as far in every
+    feature. Whoever knows that ranks by the sum of the features; nobody can do better. Exactly `round(rare * n)` rows
+    are positive, at least one. Features are not scaled.
 
     >>> overlapping(1000, 20)
     Dataset('overlapping', n_rows=1000, n_features=20, ratio=19)

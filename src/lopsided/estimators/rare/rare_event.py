@@ -72,9 +72,10 @@ class RareEventClassifier(AddsRareEvents):
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples; a logistic regression follows streams that move fast. All are put on
     one scale, that of log-odds. Which counts how much is decided by the average precision, and a little by the AUROC,
-    that each blend has achieved. Some blends lean: where the trees are sure of a positive, they count more. A second, short memory notices when the past no longer helps, answers in its place,
-    and replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features
-    need no scaling, NaN is a missing value, memory is bounded.
+    that each blend has achieved. Some blends lean: where the trees are sure of a positive, these count more. A second,
+    short memory notices when the past no longer helps, answers in its place, and replaces it once that is sure; where
+    only trees can see the change, young trees on the latest rows do. Features need no scaling, NaN is a missing value,
+    memory is bounded.
 
     With f the ranker, g the trees, h the logistic regression, f_s the ranker with the short memory::
 
