@@ -294,8 +294,8 @@ def sections() -> dict[str, Section]:
         Section(
             "survey",
             "The generators of the imbalanced-streams survey, at rest",
-            "20,000 rows each, one in 20 and one in 100 positive. Under another seed they were among the streams that blends "
-            "which lean must not make worse; agrawal, random_rbf and random_tree with a change had a part in choices.",
+            "20,000 rows each, one in 20 and one in 100 positive. Under another seed they were among the streams that "
+            "leaning blends must not make worse; agrawal, random_rbf and random_tree with a change had a part in choices.",
             [f"{name} 1:{ratio}" for ratio in _RATIOS for name in OF_THE_SURVEY],
             dict.fromkeys(
                 [*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced", "River ARF", "River SRP", NEVER],
@@ -306,8 +306,8 @@ def sections() -> dict[str, Section]:
         Section(
             "more",
             "Other generators, at rest",
-            "20,000 rows each, one in 20 and one in 100 positive. sea and texts, under another seed, were among the streams "
-            "on which choices were made; the others had no part in any.",
+            "20,000 rows each, one in 20 and one in 100 positive. sea and texts, under another seed, were among the "
+            "streams on which choices were made; the others had no part in any.",
             [f"{name} 1:{ratio}" for ratio in _RATIOS for name in SURVEY if name not in OF_THE_SURVEY],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced"], 1),
             play_prompt,
