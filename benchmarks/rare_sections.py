@@ -295,7 +295,7 @@ def sections() -> dict[str, Section]:
             "survey",
             "The generators of the imbalanced-streams survey, at rest",
             "20,000 rows each, one in 20 and one in 100 positive. Under another seed they were among the streams that "
-            "leaning blends must not make worse; agrawal, random_rbf and random_tree with a change had a part in choices.",
+            "leaning blends must not make worse; agrawal, random_rbf, random_tree with a change had a part in choices.",
             [f"{name} 1:{ratio}" for ratio in _RATIOS for name in OF_THE_SURVEY],
             dict.fromkeys(
                 [*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced", "River ARF", "River SRP", NEVER],
