@@ -13,6 +13,7 @@ from lopsided.competitors import competitor
 NEW = "RareEventClassifier"
 NEVER = "RareEventClassifier forget='never'"
 PARTS = ("ranker", "trees", "short", "linear")  # what it blends, by the names of its part_scores
+FADES = "FourierRanker fade='auto'"
 KNOWS = "whoever knows how it is made"
 Make = Callable[[int], Any]
 _SPREAD_OF_XOR = 0.6
@@ -53,7 +54,7 @@ OURS: dict[str, Make] = {
     NEVER: _ours(NEW, forget="never"),
     "FourierRanker": _ours("FourierRanker"),
     "FourierRanker 'auto', focus=6": _ours("FourierRanker", regularization="auto", focus=6.0),
-    "FourierRanker fade='auto'": _ours("FourierRanker", fade="auto"),
+    FADES: _ours("FourierRanker", fade="auto"),
     "KOIL, scaled": _scaled_koil,
 }
 RIVALS: dict[str, Make] = {
@@ -74,7 +75,7 @@ ASKED: dict[str, Make] = {
     "ExtraTrees, balanced": _rival("extratrees", every=None),
 }
 SLOW = ["LightGBM, small", "ExtraTrees, balanced", "River ARF", "River ARF, balanced", "River SRP"]
-EVERYBODY = [name for name in (*OURS, *RIVALS) if name not in (NEVER, "FourierRanker fade='auto'")]
+EVERYBODY = [name for name in (*OURS, *RIVALS) if name not in (NEVER, FADES)]
 
 
 def exists(name: str) -> bool:

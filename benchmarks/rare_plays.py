@@ -17,6 +17,7 @@ DAY = 86_400.0
 Measures = dict[str, float]
 _CHECKED_EVERY = 200  # rows between two looks at what was regained
 _LAST = 5_000
+LOOKS = range(_CHECKED_EVERY, 6_001, _CHECKED_EVERY)  # rows after a change after which held-out rows are judged
 
 
 def areas(y: np.ndarray, scores: np.ndarray, suffix: str = "") -> Measures:
@@ -124,7 +125,8 @@ class Change(NamedTuple):
 def recovery(learner: Any, change: Change) -> Measures:
     """AUC and average precision of the rows after the change, of the last 5,000, and rows until half is regained.
 
-    Regained is measured on rows that nobody learns from: 0 if nothing was lost, all rows if half never came back.
+    Regained is measured on rows that nobody learns from: 0 if nothing was lost, all rows if half never came back. The
+    AUC of these rows is noted at every look for 6,000 rows.
     """
     X, y = change.stream.X, change.stream.y
     learner.progressive_scores(X[change.old], y[change.old], classes=[0, 1])
@@ -132,15 +134,26 @@ def recovery(learner: Any, change: Change) -> Measures:
     before, after = (auroc(labels, learner.decision_function(rows)) for rows, labels in (old, new))
     never = float(change.new.stop - change.new.start)
     regained = never if before - after > 0.02 else 0.0
-    scores = []
+    scores, looks = [], {}
     for start in range(change.new.start, change.new.stop, _CHECKED_EVERY):
         part = slice(start, min(start + _CHECKED_EVERY, change.new.stop))
         scores.append(learner.progressive_scores(X[part], y[part]))
-        if regained == never and auroc(new[1], learner.decision_function(new[0])) >= (before + after) / 2:
-            regained = float(part.stop - change.new.start)
+        rows = part.stop - change.new.start
+        if regained != never and rows not in LOOKS:
+            continue
+        area = auroc(new[1], learner.decision_function(new[0]))
+        if regained == never and area >= (before + after) / 2:
+            regained = float(rows)
+        if rows in LOOKS:
+            looks[held_out_after(rows)] = area
     found, labels = np.concatenate(scores), y[change.new]
     measured = areas(labels, found) | areas(labels[-_LAST:], found[-_LAST:], " last")
-    return measured | {"before": before, "fell to": after, "regained": regained, "rows after": never}
+    return measured | looks | {"before": before, "fell to": after, "regained": regained, "rows after": never}
+
+
+def held_out_after(rows: int) -> str:
+    """The name of the AUC of held-out rows so many rows after a change."""
+    return f"held out after {rows}"
 
 
 def _thinned(stream: Dataset, part: slice) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from lopsided.evaluate import RunLog, compare_across_sets
-from rare_contestants import KNOWS, NEVER, NEW, PARTS
+from rare_contestants import FADES, KNOWS, NEVER, NEW, PARTS
+from rare_plays import LOOKS, held_out_after
 from rare_sections import Section
 
 Means = dict[str, dict[str, dict[str, float]]]  # set, method, measure
@@ -50,6 +51,7 @@ def page(log: RunLog, known: Mapping[str, Section]) -> str:
         section, means = known[name], means_of(log, known[name])
         if means:
             lines = _changes(section, means) if name.startswith("drift") else _table(section, means)
+            lines += _to_one_level(log, section) if name.startswith("drift") else []
             made.append(f"### {section.title}\n\n{section.text}\n\n" + "\n".join(lines))
     found = [(section, means_of(log, section)) for section in known.values()]
     for title, lines in (
@@ -143,6 +145,36 @@ def _changes(section: Section, means: Means) -> list[str]:
             cells.append(f"{_cell(own, keys)}; {rows}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
+
+
+def _to_one_level(log: RunLog, section: Section) -> list[str]:
+    """Rows until held-out rows are ranked as well as by the ranker that fades when it has regained half of its loss."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for kind in section.sets:
+        for own, theirs in zip(log.of(section.name, kind, NEW), log.of(section.name, kind, FADES), strict=False):
+            measures = theirs["measures"]
+            if not measures.get("regained") or held_out_after(LOOKS[0]) not in own["measures"]:
+                continue  # blind to it, or nothing was lost
+            level = (measures["before"] + measures["fell to"]) / 2.0
+            for name, entry in ((NEW, own), (FADES, theirs)):
+                found.setdefault(name, {}).setdefault(kind, []).append(_rows_until(level, entry["measures"]))
+    if not found:
+        return []
+    kinds = [kind for kind in section.sets if kind in found[NEW]]
+    lines = [f"| | {' | '.join(kinds)} |", "|---" * (len(kinds) + 1) + "|"]
+    for name, rows in found.items():
+        middles = [float(np.median(rows[kind])) for kind in kinds]
+        lines.append(f"| {name} | " + " | ".join(f"{m:,.0f}" if np.isfinite(m) else "-" for m in middles) + " |")
+    text = (
+        f"{FADES} has less to regain where it had learned less. To one level: rows until the AUC of held-out rows is "
+        "what it is when that one has regained half of its loss; medians of the runs in which it lost anything."
+    )
+    return ["", text, "", *lines]
+
+
+def _rows_until(level: float, measures: Mapping[str, float]) -> float:
+    """At the first look at which held-out rows are ranked that well; infinite if at none."""
+    return next((float(rows) for rows in LOOKS if measures[held_out_after(rows)] >= level), float("inf"))
 
 
 def _parts(found: list[tuple[Section, Means]]) -> list[str]:

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 
 import lopsided as lp
 from lopsided.core.measures.mixture import MixturePlan
+from lopsided.core.rare.step import BLENDS, FIRST_LEANING
 from lopsided.estimators.rare import rare_event, two_memories
 from pages import write_measured
 from rare_plays import DAY, areas, late
@@ -30,6 +31,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "rare-events.md"
 CHOSEN_ON = 11  # the seed of streams that are not countries
 COUNTRIES = {"cards 200x183": (8, 9), "cards 400x70 raw": (0,)}
 CHANGES = ("features, abrupt", "AGRAWAL 1 to 3")
+_N_LEANING = len(BLENDS) - FIRST_LEANING
 _TOWARDS_TREES = np.array([0.5, 0.5, 1.0, 2.0, 2.0, 2.0, 1.0])
 
 
@@ -47,6 +49,8 @@ SETTINGS: dict[str, Mapping[str, Any]] = {
     "no linear part": {"PRIOR_OF_LINEAR": 0.0, "_WITH_LINEAR": 0.0, "CARRIED_OVER": 0.0},
     "restarts forget the linear part's standing": {"CARRIED_OVER": 0.0},
     "more for the trees at first": {"_OF_TWO": _TOWARDS_TREES},
+    "no blend leans": {"_LEANING": np.zeros(_N_LEANING)},
+    "blends that lean count 2 at first": {"_LEANING": np.full(_N_LEANING, 2.0)},
 }
 
 

@@ -19,10 +19,13 @@ PARTS = ("long", "trees", "linear", "short")
 
 
 def blends_and_priors(forgets):
-    """Shares of the parts, a row for each blend that is tried, and what it counts at first."""
+    """Shares of the parts, a row for each blend that is tried; whether it leans; and what it counts at first."""
     two, halves, quarters = ([((1 - h) * (1 - b), (1 - h) * b, h, 0) for b in BETAS] for h in (0, 0.5, 0.25))
-    shares = np.array([*two, *halves, (0, 0, 1, 0), (0, 0, 0, 1), *quarters])
-    return shares, np.array([*PRIOR, *(PRIOR / 4), 0.1, 0.5 if forgets else 0.0, *(PRIOR / 4)])
+    leaning = [((1 - h) * (1 - b), (1 - h) * b, h, 0) for h in (0, 0.5) for b in (0, 0.2, 0.5)]
+    shares = np.array([*two, *halves, (0, 0, 1, 0), (0, 0, 0, 1), *quarters, *leaning])
+    leans = np.repeat([0.0, 1.0], [len(shares) - len(leaning), len(leaning)])
+    prior = np.array([*PRIOR, *(PRIOR / 4), 0.1, 0.5 if forgets else 0.0, *(PRIOR / 4), *(0.5 for _ in leaning)])
+    return shares, leans, prior
 
 
 class Remembered:
@@ -83,7 +86,7 @@ class RareEventClassifier:
         self.recent = {sign: Slots(min(half, 2000)) for sign in (1, -1)}
         self.long_mix = Mixture(np.ones(4), 50, 0.5, 1000)
         self.short_mix = Mixture(np.ones(2), 50, 0.5, 50)
-        self.blends, prior = blends_and_priors(forgets)
+        self.blends, self.leans, prior = blends_and_priors(forgets)
         self.blend_mix = Mixture(prior, 0, 0.25, 150, each=1.25)
         self.lines, self.regression, self.gap = {part: Line() for part in PARTS}, Linear(n_features), 0
         self.gate, self.long, self.short = Gate(), Remembered(), Remembered()
@@ -123,7 +126,9 @@ class RareEventClassifier:
         worth = {part: self.lines[part].worth(score) for part, score in given["by part"].items()}
         if not self.short_solved:
             worth["short"] = worth["long"]
+        lean = float(sigmoid(8 * worth["trees"] - 1)) if self.trees.booster.trees else 0.0
         given["blends"] = self.blends @ [worth[part] for part in PARTS]
+        given["blends"] += self.leans * lean * (worth["trees"] - given["blends"])
         given["blend"] = float(self.blend_mix.shares @ given["blends"])
         p = self.gate.share if self.forgets else 0.0
         given["score"] = (1 - p) * given["blend"] + p * worth["short"]

@@ -131,7 +131,8 @@ class Gate:
 
     @property
     def share(self):
-        return max(0.25**self.false_alarms, 0.05) * float(sigmoid(12 * self.evidence / self.limit - 4))
+        trust = 1.0 if self.alert else max(0.25**self.false_alarms, 0.05)
+        return trust * float(sigmoid(12 * self.evidence / self.limit - 4))
 
     @property
     def is_decided(self):

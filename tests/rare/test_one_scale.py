@@ -7,10 +7,18 @@ import numpy as np
 import pytest
 
 import lopsided as lp
-from lopsided.core.measures.drift_gate import EVIDENCE, close_case, compare, empty_gate, share_of_short
+from lopsided.core.measures.drift_gate import (
+    ALERTED,
+    EVIDENCE,
+    FALSE_ALARMS,
+    close_case,
+    compare,
+    empty_gate,
+    share_of_short,
+)
 from lopsided.core.measures.log_odds import LEVEL, SLOPE, add_lines, empty_lines, fade_of_lines, fit_line, worth
 from lopsided.core.rare.linear_part import KNOWN, MEAN, SQUARES, add_linear, empty_linear_part, learn_linear
-from lopsided.core.rare.step import BLENDS, LINEAR_ALONE
+from lopsided.core.rare.step import BLENDS, FIRST_LEANING, LINEAR_ALONE
 from lopsided.datasets import xor
 from lopsided.estimators.state.arrays import ModelFileError
 from rare.streams import turning, weights_for, with_gaps
@@ -107,13 +115,18 @@ def test_the_score_is_the_parts_by_their_weights():
             learner.partial_fit(
                 X[stop - 60 : stop], y[stop - 60 : stop], classes=[-1, 1], sample_weight=weights_for(60)
             )
-            parts, weights = learner.part_scores(X[:40]), learner.part_weights_
-            total = weights["constant"] + sum(
-                weights[name] * parts[name] for name in ("ranker", "short", "trees", "linear")
-            )
+            parts, weights, leaning = learner.part_scores(X[:40]), learner.part_weights_, learner.leaning_weights_
+            slope, level = learner.log_odds_lines_["trees"]
+            has_trees = learner.n_trees_ > 0
+            lean = has_trees / (1.0 + np.exp(learner.sure_from_ - slope * parts["trees"] - level))
+            np.testing.assert_allclose(parts["lean"], lean, rtol=1e-9)
+            total = weights["constant"] + lean * leaning["constant"]
+            for name in ("ranker", "short", "trees", "linear"):
+                total = total + (weights[name] + lean * leaning[name]) * parts[name]
             np.testing.assert_allclose(total, parts["score"], rtol=1e-9, atol=1e-12)
             np.testing.assert_array_equal(parts["score"], learner.raw_scores(X[:40]))
     assert 0.0 < learner.linear_share_ < 1.0 and learner.short_share_ == 0.0
+    assert 0.0 < learner.leaning_share_ < 1.0 and lean.max() > 0.5
 
 
 def test_evidence_of_drift_counts_as_much_as_it_is_said_to():
@@ -141,6 +154,14 @@ def test_after_a_false_alarm_the_short_memory_counts_less_until_it_has_taken_ove
     share_with(0.2)  # neither large nor nothing
     close_case(gate)
     assert share_with(0.7) == pytest.approx(shares[0])
+
+
+def test_while_the_long_memory_ranks_worse_than_it_used_to_false_alarms_do_not_count():
+    gate = empty_gate()
+    gate.levels[[EVIDENCE, FALSE_ALARMS]] = 0.7, 2.0
+    distrusted = share_of_short(gate)
+    gate.levels[ALERTED] = 3.0
+    assert share_of_short(gate) == pytest.approx(16.0 * distrusted)
 
 
 def test_a_storm_does_not_make_the_learner_begin_anew():
@@ -171,6 +192,19 @@ def test_a_model_with_sixteen_blends_answers_as_it_did_and_goes_on(tmp_path):
     assert lp.metrics.auroc(stream.y[600:], scores) > 0.9 and blend.shares[16:].all()
     model.save(tmp_path / "again.lopsided")
     np.testing.assert_array_equal(lp.load(tmp_path / "again.lopsided").raw_scores(stream.X), model.raw_scores(stream.X))
+
+
+def test_a_model_from_before_blends_leaned_answers_by_the_others_and_goes_on():
+    X, y = turning(900)
+    model, restored = (lp.RareEventClassifier(200, 8, random_state=1).fit(X, y) for _ in range(2))
+    blend = model._state.blend
+    blend.shares[FIRST_LEANING:] = 0.0
+    arrays = model._arrays()
+    older = {name: arrays[name][:FIRST_LEANING] for name in (f"state.blend.{part}" for part in blend._fields[:3])}
+    restored._restore(arrays | older)
+    np.testing.assert_array_equal(restored.raw_scores(X), model.raw_scores(X))
+    assert restored.leaning_share_ == 0.0
+    assert restored.partial_fit(X, y).leaning_share_ > 0.0
 
 
 def test_a_file_whose_blends_do_not_fit_each_other_is_refused(tmp_path):

@@ -177,22 +177,31 @@ def _fourier_ranker(graph: Graph, learner: Any, rows: str) -> str:
 
 def _rare_event(graph: Graph, learner: Any, rows: str) -> str:
     """The parts by their weights: f and f_s as averages over ridges, tanh(g / 8), and the linear part by eight."""
-    weights, limit = learner.part_weights_, learner.largest_score_
+    limit = learner.largest_score_
     ranked = _plus(graph, _ranked(graph, learner, rows, learner.coef_.T, learner.linear_coef_.T), learner.intercept_)
     ranked = graph.add("Clip", ranked, graph.constant(-limit), graph.constant(limit))
-    shares = np.array([weights["ranker"], weights["short"]]) @ learner.ridge_shares_
     trees = graph.add("Tanh", _times(graph, _trees(graph, learner, rows), 1.0 / learner.squeeze_))
     *by_feature, constant = (learner.linear_weights_ / learner.squeeze_).tolist()
     scaled = _standardised(graph, learner, rows, learner.linear_scale_)
     linear = _plus(graph, graph.add("MatMul", scaled, graph.constant(by_feature)), constant)
     limit = learner.largest_linear_score_
     linear = graph.add("Clip", linear, graph.constant(-limit), graph.constant(limit))
-    terms = [
-        graph.add("MatMul", ranked, graph.constant(shares)),
-        _times(graph, trees, weights["trees"]),
-        _times(graph, linear, weights["linear"]),
-    ]
-    return _plus(graph, graph.sum_of(terms), weights["constant"])
+
+    def by(weights: dict[str, float]) -> str:
+        shares = np.array([weights["ranker"], weights["short"]]) @ learner.ridge_shares_
+        terms = [
+            graph.add("MatMul", ranked, graph.constant(shares)),
+            _times(graph, trees, weights["trees"]),
+            _times(graph, linear, weights["linear"]),
+        ]
+        return _plus(graph, graph.sum_of(terms), weights["constant"])
+
+    score = by(learner.part_weights_)
+    if not learner.n_trees_:
+        return score
+    slope, level = learner.log_odds_lines_["trees"]
+    lean = graph.add("Sigmoid", _plus(graph, _times(graph, trees, slope), level - learner.sure_from_))
+    return graph.add("Add", score, graph.add("Mul", lean, by(learner.leaning_weights_)))
 
 
 def _trees(graph: Graph, learner: Any, rows: str) -> str:

@@ -229,7 +229,9 @@ def _anatomy_in_words(anatomy: dict[str, Any]) -> list[tuple[str, str]]:
     entries = [("sample", sampled), ("trees", f"{anatomy['trees']:,}")]
     if "trees_share" not in anatomy:
         return entries
-    entries[1] = ("trees", f"{anatomy['trees']:,}, which count {anatomy['trees_share']:.1%} beside the ranker")
+    counts = f"which count {anatomy['trees_share']:.1%} beside the ranker"
+    sure = f"up to {anatomy['leaning_share']:.1%} more where they are sure of a positive"
+    entries[1] = ("trees", f"{anatomy['trees']:,}, {counts}, and {sure}")
     linear = f"counts {anatomy['linear_share']:.1%} beside ranker and trees"
     ridges = ", ".join(f"{share:.3f} with ridge {ridge}" for ridge, share in anatomy["ridges"].items())
     restarts = anatomy["restarts"]

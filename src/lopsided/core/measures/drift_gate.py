@@ -8,7 +8,8 @@ average goes beyond any h with a chance of about exp(-2 mu h / var d), so h is a
 the least. The short memory's share of the answer is t sigmoid(12 C / h - 4); at C = h the case is closed: it should
 take the place of the long one. t is 1 until C / h has been above 1/4 and has come back below 1/20: a false alarm. After
 each of them the short memory counts a quarter of what it would have counted, a twentieth at the least, and h is half as
-large again, eight times as large at the most, until a case is closed.
+large again, eight times as large at the most, until a case is closed. While the long memory ranks worse than it used to
+(below), t is 1 whatever there was before: something has happened.
 
 Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
 caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
@@ -70,7 +71,9 @@ def empty_gate() -> Gate:
 @compiled
 def share_of_short(gate: Gate) -> float:
     """How much the short memory counts in the answer."""
-    trust = max(_TRUST ** gate.levels[FALSE_ALARMS], _LEAST_TRUST)
+    trust = 1.0
+    if gate.levels[ALERTED] == 0.0:
+        trust = max(_TRUST ** gate.levels[FALSE_ALARMS], _LEAST_TRUST)
     return trust / (1.0 + math.exp(4.0 - 12.0 * gate.levels[EVIDENCE] / gate.levels[LIMIT]))
 
 

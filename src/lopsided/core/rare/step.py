@@ -3,6 +3,8 @@
 The long ranker f keeps everything, the short one f_s fades; the trees g were fitted to a sample; h is a logistic
 regression. Each is put on one scale, that of log-odds (`log_odds.py`). The answer is (1 - p) S + p f_s, where S blends
 f, g and h by what each of `BLENDS` has achieved, and p says how much speaks for the short memory (`drift_gate.py`).
+Some blends lean: the surer the trees are of a positive, the more these count. Trees are best at the top of a ranking,
+and the ranker below it, so that such a blend may have the better average precision and the better AUC at once.
 
 Sums of blocks, solutions, trees and restarts are the caller's: the loop hands back when one of them is due.
 """
@@ -52,16 +54,21 @@ from lopsided.core.trees.sampled_forest import BEAT, SLOW_BEAT, SampledForest, s
 # The parts, in the order of RareState.lines and of the shares in a blend.
 RANKER, TREES, LINEAR, SHORT = range(4)
 _BETAS = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)  # shares of the trees beside the ranker
-# Blends that are tried: ranker and trees, these with half for the linear part, that alone, the short memory alone, and
-# ranker and trees with a quarter for the linear part.
+_LEANING_BETAS = (0.0, 0.2, 0.5)
+# Blends that are tried: ranker and trees, these with half for the linear part, that alone, the short memory alone,
+# ranker and trees with a quarter for the linear part; and, from FIRST_LEANING on, blends that lean.
 BLENDS = (
     *((1.0 - b, b, 0.0, 0.0) for b in _BETAS),
     *((0.5 * (1.0 - b), 0.5 * b, 0.5, 0.0) for b in _BETAS),
     (0.0, 0.0, 1.0, 0.0),
     (0.0, 0.0, 0.0, 1.0),
     *((0.75 * (1.0 - b), 0.75 * b, 0.25, 0.0) for b in _BETAS),
+    *((1.0 - b, b, 0.0, 0.0) for b in _LEANING_BETAS),
+    *((0.5 * (1.0 - b), 0.5 * b, 0.5, 0.0) for b in _LEANING_BETAS),
 )
 LINEAR_ALONE = 2 * len(_BETAS)  # its place among them
+FIRST_LEANING = 3 * len(_BETAS) + 2
+SURE = 1.0  # log-odds of the trees at which half of a leaning blend is theirs
 FOCUS = 6.0
 _OFTEN = 200  # rows after which the short memory is solved again, or two positives where these are farther apart
 FIRST_RENEWAL = 400  # rows after which the scale is looked at again, then at every doubling
@@ -124,13 +131,17 @@ class RareScratch(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What a row was given: by the rankers, trees as they are and squeezed, the linear part by eight, and by all."""
+    """What a row was given: by the rankers, trees as they are and squeezed, the linear part by eight, and by all.
+
+    `lean` is how much of a leaning blend is the trees' alone.
+    """
 
     long: float
     short: float
     trees: float
     squeezed: float
     linear: float
+    lean: float
     blend: float
     score: float
 
@@ -176,12 +187,15 @@ def answer_row(state: RareState, plan: RarePlan, rows: Rows, t: int, work: RareS
         work.blended[i] = (
             share[RANKER] * by_ranker + share[TREES] * by_trees + share[LINEAR] * by_linear + share[SHORT] * by_short
         )
+    lean = sigmoid(EIGHT * by_trees - SURE) if state.trees.forest.size[0] else 0.0
+    for i in range(FIRST_LEANING, work.blended.size):
+        work.blended[i] += lean * (by_trees - work.blended[i])
     blend = mixed(state.blend, work.blended)
     score = blend
     if plan.forgets:
         p = share_of_short(state.gate)
         score = (1.0 - p) * blend + p * by_short
-    return Answered(long, short, trees, squeezed, linear, blend, score)
+    return Answered(long, short, trees, squeezed, linear, lean, blend, score)
 
 
 @compiled
@@ -360,4 +374,4 @@ def _say_what_is_due(tally: Integers, of_all: Integers, n_first: int, y: float) 
 @compiled
 def _write_parts(given: Answered, parts: Floats) -> None:
     parts[0], parts[1], parts[2], parts[3] = given.long, given.short, given.squeezed, given.linear
-    parts[4], parts[5] = given.blend, given.score
+    parts[4], parts[5], parts[6] = given.lean, given.blend, given.score

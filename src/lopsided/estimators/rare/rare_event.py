@@ -25,6 +25,7 @@ from lopsided.core.rare.linear_part import empty_linear_part
 from lopsided.core.rare.step import (
     BEAT_DUE,
     BLENDS,
+    FIRST_LEANING,
     RESTART_DUE,
     RESTARTS,
     SCALE_DUE,
@@ -57,9 +58,10 @@ _OF_SHORT = MixturePlan(base=50.0, per_positive=1.0, area=0.5, most=50.0)
 _OF_BLEND = MixturePlan(base=0.0, per_positive=1.25, area=0.25, most=150.0)
 # What blends count before anything is known, in the order of BLENDS.
 _OF_TWO, _WITH_LINEAR, _SHORT_ALONE = np.array([1.0, 1.0, 2.0, 2.0, 1.0, 0.5, 0.5]), 0.25, 0.5
+_LEANING = np.full(len(BLENDS) - FIRST_LEANING, 0.5)
 _RECENT = 4000  # rows of the sample that fades
 _WIDEST = 2000  # features beyond which there are no trees
-_PARTS = ("ranker", "short", "trees", "linear", "blend", "score")
+_PARTS = ("ranker", "short", "trees", "linear", "lean", "blend", "score")
 _CELLS = 8_000_000  # numbers in the sample: from 400 features on it holds fewer rows
 
 
@@ -70,14 +72,16 @@ class RareEventClassifier(AddsRareEvents):
     on; boosted trees on a bounded sample of the stream (as `BoostedSample`) see thresholds and single columns, and
     take over where there are enough examples; a logistic regression follows streams that move fast. All are put on
     one scale, that of log-odds. Which counts how much is decided by the average precision, and a little by the AUROC,
-    that each blend has achieved. A second, short memory notices when the past no longer helps, answers in its place,
-    and replaces it once that is sure; where only trees can see the change, young trees on the latest rows do. Features
-    need no scaling, NaN is a missing value, memory is bounded.
+    that each blend has achieved. Some blends lean: where the trees are sure of a positive, these count more. A second,
+    short memory notices when the past no longer helps, answers in its place, and replaces it once that is sure; where
+    only trees can see the change, young trees on the latest rows do. Features need no scaling, NaN is a missing value,
+    memory is bounded.
 
     With f the ranker, g the trees, h the logistic regression, f_s the ranker with the short memory::
 
         l(s)  = (a s + c) / 8                  for each part, the log-odds that its score s stands for, by eight
-        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by what each has achieved
+        S     = mean of blends of l(f), l(tanh(g / 8)), l(h / 8) and l(f_s), by what each has achieved; of those that
+                lean, the part 1 / (1 + exp(1 - 8 l(tanh(g / 8)))) is l(tanh(g / 8)) alone
         score = (1 - p) S + p l(f_s)           p by how much better f_s has ranked the latest positives
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
@@ -189,6 +193,7 @@ class RareEventClassifier(AddsRareEvents):
                         _WITH_LINEAR * _OF_TWO,
                         [PRIOR_OF_LINEAR, _SHORT_ALONE if forgets else 0.0],
                         _WITH_LINEAR * _OF_TWO,
+                        _LEANING,
                     ]
                 )
             ),
@@ -312,7 +317,8 @@ class RareEventClassifier(AddsRareEvents):
     def part_scores(self, X: Any) -> dict[str, Floats]:
         """What each part says to each row: "ranker" f, "short" f_s, "trees" tanh(g / 8), "linear" h / 8, the "blend" S.
 
-        And the "score": `part_weights_` says how it follows from the others.
+        "lean" is by how much blends that lean move to the trees, because these are sure. And the "score":
+        `part_weights_` and `leaning_weights_` say how it follows from the others.
         """
         with self._alone:
             self._check_started()

@@ -13,6 +13,7 @@ from lopsided.core.measures.drift_gate import share_of_short
 from lopsided.core.measures.log_odds import EIGHT, LEVEL, SLOPE
 from lopsided.core.rare.step import (
     BLENDS,
+    FIRST_LEANING,
     LARGEST_OF_LINEAR,
     LARGEST_SCORE,
     LINEAR,
@@ -21,6 +22,7 @@ from lopsided.core.rare.step import (
     SHORT,
     SHORT_SOLVED,
     SQUEEZE,
+    SURE,
     TREES,
 )
 from lopsided.core.sampling.priority import KEPT
@@ -138,7 +140,7 @@ class RareViews(TwoMemories, SampleViews):
 
     @property
     def trees_share_(self) -> float:
-        """How much the trees count in the blend."""
+        """How much the trees count in the blend, where they are not sure of a positive."""
         self._check_started()
         return float(self._state.blend.shares @ np.array(BLENDS)[:, TREES])
 
@@ -155,31 +157,69 @@ class RareViews(TwoMemories, SampleViews):
         return float(self._shares()[SHORT])
 
     @property
+    def leaning_share_(self) -> float:
+        """How much those blends count in the answer that lean to the trees where these are sure of a positive."""
+        self._check_started()
+        return float(self._share_of_blends() * self._state.blend.shares[FIRST_LEANING:].sum())
+
+    @property
     def shares_of_parts_(self) -> dict[str, float]:
-        """How much each part counts in the answer, as log-odds; they sum to 1."""
+        """How much each part counts in the answer, as log-odds, where trees are not sure; they sum to 1."""
         self._check_started()
         return dict(zip(_IN_ORDER, self._shares().tolist(), strict=True))
 
+    def _share_of_blends(self) -> float:
+        """What is left of the answer for blends: all but what the short memory answers instead of them."""
+        return 1.0 - float(share_of_short(self._state.gate)) if self._plan.forgets else 1.0
+
     def _shares(self) -> Floats:
-        """How much each part counts in the answer."""
-        shares = self._state.blend.shares @ np.array(BLENDS)
-        if self._plan.forgets:
-            p = float(share_of_short(self._state.gate))
-            shares *= 1.0 - p
-            shares[SHORT] += p
+        """How much each part counts in the answer, where no blend leans."""
+        of_blends = self._share_of_blends()
+        shares = of_blends * (self._state.blend.shares @ np.array(BLENDS))
+        shares[SHORT] += 1.0 - of_blends
         return np.asarray(shares)
 
     @property
     def part_weights_(self) -> dict[str, float]:
-        """By what each of `part_scores` is multiplied in the score, and what is added to them, as "constant"."""
+        """By what each of `part_scores` is multiplied in the score, and what is added to them, as "constant".
+
+        Where blends lean, what `leaning_weights_` says comes on top of it, times "lean".
+        """
         self._check_started()
-        state = self._state
-        lines = state.lines.lines.copy()
-        if not state.tally[SHORT_SOLVED]:
+        return self._as_weights(self._shares())
+
+    @property
+    def leaning_weights_(self) -> dict[str, float]:
+        """What is added to each of `part_weights_` in the score of a row, times its "lean" in `part_scores`."""
+        self._check_started()
+        leaning = self._state.blend.shares[FIRST_LEANING:]
+        moved = -leaning @ np.array(BLENDS)[FIRST_LEANING:]
+        moved[TREES] += leaning.sum()
+        return self._as_weights(self._share_of_blends() * moved)
+
+    def _as_weights(self, shares: Floats) -> dict[str, float]:
+        """Shares of the parts as log-odds, by eight, as what the parts themselves are multiplied by."""
+        lines = self._state.lines.lines.copy()
+        if not self._state.tally[SHORT_SOLVED]:
             lines[SHORT] = lines[RANKER]
-        weights = self._shares()[:, None] * lines / EIGHT
+        weights = shares[:, None] * lines / EIGHT
         by_part = dict(zip(_IN_ORDER, weights[:, SLOPE].tolist(), strict=True))
         return by_part | {"constant": float(weights[:, LEVEL].sum())}
+
+    @property
+    def log_odds_lines_(self) -> dict[str, tuple[float, float]]:
+        """For each part the slope and the level by which its score in `part_scores` becomes log-odds.
+
+        They are less those of the stream. "lean" is 1 / (1 + exp(`sure_from_` - those of the trees)), 0 without trees.
+        """
+        self._check_started()
+        slopes, levels = self._state.lines.lines.T.tolist()
+        return dict(zip(_IN_ORDER, zip(slopes, levels, strict=True), strict=True))
+
+    @property
+    def sure_from_(self) -> float:
+        """Log-odds of the trees from which on more than half of a leaning blend is theirs."""
+        return SURE
 
     @property
     def linear_weights_(self) -> Floats:
@@ -278,6 +318,7 @@ class RareViews(TwoMemories, SampleViews):
         return super().anatomy_ | {
             "trees_share": self.trees_share_,
             "linear_share": self.linear_share_,
+            "leaning_share": self.leaning_share_,
             "short_share": self.short_share_,
             "restarts": self.n_restarts_,
             "ridges": shares,
