@@ -14,10 +14,11 @@ from lopsided.cli.reproduce import reproduce
 from lopsided.evaluate import RunLog
 from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
 from lopsided.reproduce.conclusions import Claim, Record, compared
+from lopsided.reproduce.costs import seconds, vectors
 from lopsided.reproduce.counting import count
-from lopsided.reproduce.gaps import partly_run, runs_sentence
+from lopsided.reproduce.gaps import fewer_runs_sentence, partly_run, runs_sentence
 from lopsided.reproduce.index import Made, read_folder, totals
-from lopsided.reproduce.pages import verdict_sentence
+from lopsided.reproduce.pages import runs_of_points, verdict_sentence
 from lopsided.reproduce.published import Cell
 from lopsided.reproduce.registry import table_named
 
@@ -49,6 +50,25 @@ def test_each_page_says_what_its_log_says(folder):
             said = (verdict_sentence(one.table, one.results), runs_sentence(one.table, one.results))
             assert all(sentence in page for sentence in (*said, *partly_run(one.table, one.results)))
         assert "\n- Runs: " in page
+
+
+def test_every_number_of_runs_is_in_the_file_of_its_page(folder):
+    for one in read_folder(folder / "tables"):
+        page = (folder / f"tables/{one.table.name}.md").read_text()
+        if one.results:
+            assert all(cell["runs"] >= 1 for cell in one.summary["cells"] if cell["here"] is not None)
+            for kind, unit in (("vectors", 1.0), ("seconds", 1e-4)):
+                for row in one.summary.get(kind, ()):
+                    if row["here"] is not None:  # a mean of so many whole numbers
+                        total = row["here"] * row["runs"] / unit
+                        assert total == pytest.approx(round(total), abs=1e-3), (one.table.name, row)
+            counted = [*vectors(one.table, RunLog(), one.summary), *seconds(one.table, RunLog(), one.summary)]
+            assert fewer_runs_sentence(one.results, counted) in page
+        else:
+            points = {(point["data"], point["method"]) for point in one.summary["points"]}
+            sets = {data for data, _ in points}
+            assert points == {(data, method) for data in sets for method in one.table.methods(data)}
+            assert f"\n- {runs_of_points(one.summary['points'])}\n" in page
 
 
 def test_readme_has_the_counts_of_a_second_count():

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -275,6 +276,12 @@ def test_pages_say_how_often_and_what_was_not_run():
     results = outcomes(table, log)
     assert gaps.runs_sentence(table, results) == "Runs: 20 a cell, as published; 5 on w7a; 3 of RBP on a9a."
     assert gaps.runs_sentence(table, outcomes(table, RunLog())) == ""
+    counted = costs.vectors(table, log, {})
+    assert gaps.fewer_runs_sentence(results, counted) == ""
+    known = [replace(one, runs=5) if one.cell.data == "a9a" else one for one in counted]
+    assert gaps.fewer_runs_sentence(results, known) == (
+        "Runs of vectors and times, where these are fewer: 5 of SPA on a9a."
+    )
     first, _ = gaps.partly_run(table, results)
     assert first.startswith("Not run as published on a9a: Perceptron, OGD, PA-I, Forgetron, ")
     line = gaps.not_run_line(table, results)
@@ -316,8 +323,11 @@ def test_runs_that_are_added_later_take_nothing_away(tmp_path):
     assert before["wins"] == after["wins"] == {"U": [2, 0, 0]}
     known = [{(one["data"], one["method"]): one["here"] for one in made["vectors"]} for made in (before, after)]
     assert known[1] == known[0] | {("german", "DD"): 150.0} and known[0]["german", "DD"] is None
+    assert {one["runs"] for made in (after["vectors"], after["seconds"]) for one in made} == {2, None}
+    assert all((one["runs"] is None) == (one["here"] is None) for one in after["vectors"])
     page = (tmp_path / "spa-5.md").read_text()
-    assert "U 2/0/0" in page and "svmguide3: figures of earlier runs" in page
+    assert "U 2/0/0" in page and "- svmguide3: figures of earlier runs" in page
+    assert "- german: some figures are of earlier runs" in page
     assert "lopsided reproduce spa-5 --sets german,svmguide3\n" in page
     assert [one["here"] for one in after["cells"] if one["method"] == "U" and one["data"] == "german"] == [
         pytest.approx(31.65)

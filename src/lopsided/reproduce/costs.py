@@ -22,6 +22,9 @@ from lopsided.reproduce.table import LITERAL, Table
 NEAR = 0.1  # of the published number of vectors
 FACTOR = 2.0  # between ratios of times
 
+Mean = tuple[float, int | None]  # and of how many runs, where that is known
+NOTHING: Mean = (math.nan, None)
+
 
 @dataclass(frozen=True)
 class Vectors:
@@ -29,6 +32,7 @@ class Vectors:
 
     cell: Cell
     here: float
+    runs: int | None = None  # that it is the mean of, where that is known
 
     @property
     def is_near(self) -> bool:
@@ -38,19 +42,30 @@ class Vectors:
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
-        here = None if math.isnan(self.here) else self.here
-        return {"data": self.cell.data, "method": self.cell.method, "published": self.cell.value, "here": here}
+        return _as_json(self.cell, self.here, self.runs)
+
+
+def _as_json(cell: Cell, here: float, runs: int | None) -> dict[str, Any]:
+    """One figure; null where it was not run."""
+    figures = {"here": None, "runs": None} if math.isnan(here) else {"here": here, "runs": runs}
+    return {"data": cell.data, "method": cell.method, "published": cell.value, **figures}
 
 
 def vectors(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[Vectors]:
     """Every published number of support vectors, in the order of print; of cells not in the log as it was earlier."""
-    known = {(row["data"], row["method"]): row["here"] for row in earlier.get("vectors", []) if row["here"] is not None}
+    known = _known(earlier, "vectors")
     found = []
     for cell in vector_cells(table):
         counts = [entry["measures"].get("vectors", math.nan) for entry in _entries(table, log, cell)]
-        here = float(np.mean(counts)) if counts else known.get((cell.data, cell.method), math.nan)
-        found.append(Vectors(cell, here))
+        now = float(np.mean(counts)) if counts else math.nan, len(counts)
+        found.append(Vectors(cell, *(now if counts else known.get((cell.data, cell.method), NOTHING))))
     return found
+
+
+def _known(earlier: Mapping[str, Any], kind: str) -> dict[tuple[str, str], Mean]:
+    """What a summary says of vectors or of seconds: mean and number of runs, by set and method."""
+    rows = [row for row in earlier.get(kind, []) if row["here"] is not None]
+    return {(row["data"], row["method"]): (row["here"], row.get("runs")) for row in rows}
 
 
 def vector_cells(table: Table) -> list[Cell]:
@@ -94,6 +109,7 @@ class Times:
     base: Cell
     here: float  # nan if it was not run as published
     base_here: float
+    runs: int | None = None
 
     @property
     def ratios(self) -> tuple[float, float] | None:
@@ -109,8 +125,7 @@ class Times:
 
     def as_json(self) -> dict[str, Any]:
         """For machines."""
-        here = None if math.isnan(self.here) else self.here
-        return {"data": self.cell.data, "method": self.cell.method, "published": self.cell.value, "here": here}
+        return _as_json(self.cell, self.here, self.runs)
 
 
 def seconds(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[Times]:
@@ -120,18 +135,22 @@ def seconds(table: Table, log: RunLog, earlier: Mapping[str, Any]) -> list[Times
     whose reference is in the log is timed by the log alone, the others as they were earlier: times of two machines, or
     of two states of the code, have no ratio.
     """
-    known = {(row["data"], row["method"]): row["here"] for row in earlier.get("seconds", []) if row["here"] is not None}
+    known = _known(earlier, "seconds")
     cells = [cell for cell in published_cells(table.name) if cell.measure == "seconds"]
     bases = {cell.data: cell for cell in cells}  # the last one
     bases |= {cell.data: cell for cell in cells if cell.method == table.reference}
     timed = {name for name, base in bases.items() if _entries(table, log, base)}
 
-    def here(cell: Cell) -> float:
+    def measured(cell: Cell) -> Mean:
         if cell.data in timed:
             return _seconds(table, log, cell)
-        return known.get((cell.data, cell.method), math.nan)
+        return known.get((cell.data, cell.method), NOTHING)
 
-    return [Times(cell, bases[cell.data], here(cell), here(bases[cell.data])) for cell in cells]
+    found = []
+    for cell in cells:
+        here, runs = measured(cell)
+        found.append(Times(cell, bases[cell.data], here, measured(bases[cell.data])[0], runs))
+    return found
 
 
 def seconds_sentence(found: list[Times]) -> str:
@@ -165,9 +184,9 @@ def _ratio_cell(one: Times | None) -> str:
     return f"{one.ratios[0]:.3g} → {one.ratios[1]:.3g}{' ✓' if one.is_near else ''}"
 
 
-def _seconds(table: Table, log: RunLog, cell: Cell) -> float:
+def _seconds(table: Table, log: RunLog, cell: Cell) -> Mean:
     times = [entry["seconds"] for entry in _entries(table, log, cell)]
-    return float(np.mean(times)) if times else math.nan
+    return (float(np.mean(times)), len(times)) if times else NOTHING
 
 
 def _entries(table: Table, log: RunLog, cell: Cell) -> list[dict[str, Any]]:

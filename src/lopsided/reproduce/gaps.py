@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lopsided.reproduce.comparison import Outcome, Verdict
+from lopsided.reproduce.costs import Times, Vectors
 from lopsided.reproduce.table import Table
 
 
@@ -19,6 +20,21 @@ def runs_sentence(table: Table, results: Sequence[Outcome]) -> str:
         fewer = [place for place, own in runs.items() if own == number]
         parts.append(f"{number} {_places(fewer, list(runs))}")
     return f"Runs: {'; '.join(parts)}."
+
+
+def fewer_runs_sentence(results: Sequence[Outcome], counted: Sequence[Vectors | Times]) -> str:
+    """Where vectors or times are of fewer runs than the quality beside them; nothing if that is nowhere."""
+    of_quality = {(one.cell.data, one.cell.method): one.here.runs for one in results if one.here.runs}
+    runs: dict[tuple[str, str], int] = {}
+    for one in counted:
+        place = one.cell.data, one.cell.method
+        if one.runs is not None and one.runs < of_quality.get(place, 0):
+            runs[place] = min(one.runs, runs.get(place, one.runs))
+    parts = [
+        f"{number} {_places([place for place, own in runs.items() if own == number], list(of_quality))}"
+        for number in sorted(set(runs.values()), reverse=True)
+    ]
+    return f"Runs of vectors and times, where these are fewer: {'; '.join(parts)}." if parts else ""
 
 
 def partly_run(table: Table, results: Sequence[Outcome]) -> list[str]:

@@ -25,7 +25,7 @@ from lopsided.reproduce.comparison import (
     with_earlier,
 )
 from lopsided.reproduce.counting import count
-from lopsided.reproduce.gaps import partly_run, runs_sentence
+from lopsided.reproduce.gaps import fewer_runs_sentence, partly_run, runs_sentence
 from lopsided.reproduce.published import source_of
 from lopsided.reproduce.table import Table
 
@@ -53,14 +53,17 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     folder.mkdir(parents=True, exist_ok=True)
     name = table.name if log.path is None else log.path.name.removesuffix(".jsonl")
     paths = [folder / f"{name}.{kind}" for kind in ("md", "json", "html")]
-    results, missing = outcomes(table, log), dict(missing)
+    results = fresh = outcomes(table, log)
+    missing = dict(missing)
     earlier = json.loads(paths[1].read_text(encoding="utf-8")) if results and paths[1].exists() else {}
     if earlier:
-        results = with_earlier(table, results, earlier)
-        if older := _only_earlier(table, log, results):
+        results, known = with_earlier(table, fresh, earlier), _sets_run(table, log)
+        lacking = _lacking(fresh, results)
+        if partly := [name for name in lacking if name in known]:
+            missing[", ".join(partly)] = "some figures are of earlier runs, whose log is not kept"
+        if older := [name for name in lacking if name not in known]:
             missing = {name: why for name, why in missing.items() if name not in older}
             missing[", ".join(older)] = "figures of earlier runs, whose log is not kept"
-            known = _sets_run(table, log)
             both = [name for name in table.sets if name in known or name in older]
             command = command.replace(f"--sets {','.join(known)}", f"--sets {','.join(both)}")
     paths[0].write_text(markdown(table, log, results, missing, command, earlier), encoding="utf-8")
@@ -71,10 +74,10 @@ def written(table: Table, log: RunLog, missing: Mapping[str, str], folder: Path,
     return paths + ([picture] if drawing else [])
 
 
-def _only_earlier(table: Table, log: RunLog, results: Sequence[Outcome]) -> list[str]:
-    """Sets that have figures, of which the log holds none."""
-    known = _sets_run(table, log)
-    found = (one.cell.data for one in results if (one.here.runs or one.ours.runs) and one.cell.data not in known)
+def _lacking(fresh: Sequence[Outcome], results: Sequence[Outcome]) -> list[str]:
+    """Sets of which some figure is not of the log."""
+    pairs = zip(results, fresh, strict=True)
+    found = (r.cell.data for r, now in pairs if r.here.runs > now.here.runs or r.ours.runs > now.ours.runs)
     return list(dict.fromkeys(found))
 
 
@@ -103,9 +106,9 @@ def _runs(table: Table, log: RunLog) -> list[int]:
     return sorted({len(log.of(table.name, *cell)) for cell in cells} - {0})
 
 
-def _runs_of_points(table: Table, log: RunLog) -> str:
-    """How many runs a point of a picture is the mean of."""
-    runs = _runs(table, log)
+def runs_of_points(points: Sequence[Mapping[str, Any]]) -> str:
+    """How many runs a point of a picture, as its summary has them, is the mean of."""
+    runs = sorted({point["runs"] for point in points})
     return f"Runs: {' or '.join(map(str, runs))} a point." if runs else ""
 
 
@@ -129,8 +132,19 @@ def summary(
         "cells": [result.as_json() for result in results],
         "vectors": [one.as_json() for one in costs.vectors(table, log, earlier)],
         "seconds": [one.as_json() for one in costs.seconds(table, log, earlier)],
+        "points": _points(table, log),
         "missing": dict(missing),
     }
+
+
+def _points(table: Table, log: RunLog) -> list[dict[str, object]]:
+    """Of a picture: how many runs each point, or each curve, is the mean of."""
+    if not table.x_label:
+        return []
+    places = [
+        (name, method, len(log.of(table.name, name, method))) for name in table.sets for method in table.methods(name)
+    ]
+    return [{"data": name, "method": method, "runs": runs} for name, method, runs in places if runs]
 
 
 def markdown(
@@ -160,8 +174,11 @@ def markdown(
     lines += ["## How it was run", "", *(f"- {remark}" for remark in table.remarks)]
     lines += [f"- {name}…, ours: {reason}." for name, reason in table.ours.items()]
     lines += [f"- {name}: {reason}." for name, reason in missing.items()]
-    counted = runs_sentence(table, results) if results else _runs_of_points(table, log)
-    lines += [f"- {line}" for line in (counted, *partly_run(table, results)) if line]
+    counted = [runs_sentence(table, results)] if results else [runs_of_points(_points(table, log))]
+    counted.append(
+        fewer_runs_sentence(results, [*costs.vectors(table, log, earlier), *costs.seconds(table, log, earlier)])
+    )
+    lines += [f"- {line}" for line in (*counted, *partly_run(table, results)) if line]
     lines += [f"- {made_with(log, table)}", ""]
     return "\n".join(lines)
 

@@ -149,6 +149,7 @@ TABLES = [
             "Kernel width and rate or C by 5-fold cross-validation on 8,000 rows of the training file; beta 5. gamma "
             "in 2^-5, 2^-4, ..., 2^5, rate or C in .001, .01, ..., 1,000; Pegasos: every second gamma, lambda in 1e-7, "
             "..., .1; LIBSVM: gamma in 2^-5, 2^-3, 1/2, 2, C 1 or 10.",
+            "LIBSVM's ten runs are one: the order of rows is all the same to it.",
         ),
         scaling="symmetric",
         impossible=_NO_KDD08,
