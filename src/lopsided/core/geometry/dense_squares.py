@@ -18,7 +18,7 @@ _LARGEST_SINGLE = 1e18  # the square of a difference of two of them is still a n
 def _four_more(
     total: float, z0: float, z1: float, z2: float, z3: float, x0: float, x1: float, x2: float, x3: float
 ) -> float:
-    """Four features more, in one order wherever this is built in: rows measured together have the bits of one alone."""
+    """Four features more, in one order wherever this is built in."""
     e0, e1, e2, e3 = z0 - x0, z1 - x1, z2 - x2, z3 - x3
     return total + ((e0 * e0 + e1 * e1) + (e2 * e2 + e3 * e3))
 
@@ -44,31 +44,6 @@ def dense_squares(values: Floats, x: Floats, start: int, stop: int, squares: Flo
         z0 = values[j, start:stop]
         for i in range(squares.size):
             squares[i] = _one_more(squares[i], z0[i], x[j])
-
-
-@compiled
-def dense_squares_of_four(values: Floats, X: Floats, t: int, start: int, stop: int, squares: Floats) -> None:
-    """The same for the rows t..t+3 of X: points are read once for all of them. `squares` has a row for each."""
-    a, b, c, d = squares[0, start:stop], squares[1, start:stop], squares[2, start:stop], squares[3, start:stop]
-    for i in range(a.size):
-        a[i] = b[i] = c[i] = d[i] = 0.0
-    x, y, v, w = X[t], X[t + 1], X[t + 2], X[t + 3]
-    whole = x.size - x.size % 4
-    for j in range(0, whole, 4):
-        x0, x1, x2, x3, y0, y1, y2, y3 = x[j], x[j + 1], x[j + 2], x[j + 3], y[j], y[j + 1], y[j + 2], y[j + 3]
-        v0, v1, v2, v3, w0, w1, w2, w3 = v[j], v[j + 1], v[j + 2], v[j + 3], w[j], w[j + 1], w[j + 2], w[j + 3]
-        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
-        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
-        for i in range(a.size):
-            a[i] = _four_more(a[i], z0[i], z1[i], z2[i], z3[i], x0, x1, x2, x3)
-            b[i] = _four_more(b[i], z0[i], z1[i], z2[i], z3[i], y0, y1, y2, y3)
-            c[i] = _four_more(c[i], z0[i], z1[i], z2[i], z3[i], v0, v1, v2, v3)
-            d[i] = _four_more(d[i], z0[i], z1[i], z2[i], z3[i], w0, w1, w2, w3)
-    for j in range(whole, x.size):
-        z0 = values[j, start:stop]
-        for i in range(a.size):
-            a[i], b[i] = _one_more(a[i], z0[i], x[j]), _one_more(b[i], z0[i], y[j])
-            c[i], d[i] = _one_more(c[i], z0[i], v[j]), _one_more(d[i], z0[i], w[j])
 
 
 @compiled
