@@ -20,7 +20,7 @@ from lopsided.estimators.state.points import numbers_of, vectors_at, wide_enough
 from lopsided.kernels import Gaussian, Kernel, Normalized
 
 _AT_A_TIME = 256  # vectors, so that the table of similarities stays small
-_STANDS_IN = 3  # power of the similarity to its nearest neighbour, up to which that one stands in for a row
+_STANDS_IN = 2.5  # power of the similarity to its nearest neighbour, up to which that one stands in for a row
 
 
 class SupportLearner(CompiledLearner):
@@ -70,7 +70,7 @@ class SupportVectorLearner(SupportLearner):
         """The term of the row itself, if it is a support vector, as far as no other row would have stood in for it.
 
         Had the row not been learned, another one of its class would have been learned in its place, the more so the
-        nearer it is: 1 - k^3 of the term is left, where k is the similarity to its nearest neighbour.
+        nearer it is: 1 - k^2.5 of the term is left, where k is the similarity to its nearest neighbour.
         """
         known, columns = self.support_numbers_, self._columns_in_use()
         if isinstance(columns, list) or not known.size:  # several kernels vote or are mixed
