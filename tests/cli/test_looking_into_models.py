@@ -213,5 +213,5 @@ def test_the_parts_of_a_learner_for_rare_events_are_told(lopsided, tmp_path):
     done = lopsided("explain", "m", row)
     assert "parts say    ranker " in done.stdout and done.stdout.count("most like ") == 3
     told = said(lopsided, "explain", "m", row)
-    assert set(told["says"]) == {"ranker", "short", "trees", "linear", "blend", "score"}
+    assert set(told["says"]) == {"ranker", "short", "trees", "linear", "lean", "blend", "score"}
     assert all(part["as_it_came"] and set(part["columns"]) == {"amount", "country"} for part in told["nearest"])

@@ -55,7 +55,7 @@ class OB2RMK(UnitesBuffers):
     How far to trust a score: `decision_function(X, return_std=True)` and `rank_interval`, both set right by what the
     progressive ranks of the latest examples were off; the posterior alone is not honest about its width.
 
-    Cost of one example: about a millisecond for 100 + 100 vectors and 18 kernels, refits included.
+    Cost of one example: one to three milliseconds, by machine, for 100 + 100 vectors and 18 kernels, refits included.
     Memory: 8 (2 budget)^2 bytes, fixed once `warm_up` is over.
 
     Parameters
