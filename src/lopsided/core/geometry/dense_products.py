@@ -8,13 +8,17 @@ A pair of points decides, not the company in which it is measured: rows measured
 
 from __future__ import annotations
 
-from lopsided.core.arithmetic.compiled import Floats, compiled, compiled_as_written
+from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
+from lopsided.core.arithmetic.exponential import bits_of, exponential_of_moderate, float_in_order
 from lopsided.core.geometry.dense_squares import dense_squares
+from lopsided.core.geometry.kernels import SURELY_NORMAL, fill_gaussian
+from lopsided.core.geometry.product_tiles import POINTS, ROWS, products_of_tile
 
 # gamma (||x||^2 + ||z||^2) up to which a similarity is right to about 1e-12.
 _MOST = 4096.0
 _FAR = 760.0  # gamma ||x - z||^2 from which on a Gaussian is 0, and a little more
 _WRONG_BY = 1e-10  # of ||x||^2 + ||z||^2, more than rounding ever makes
+_ROWS_WITH_CARE = 32  # after one that needed it
 
 
 @compiled_as_written
@@ -51,26 +55,13 @@ def dense_dots(values: Floats, x: Floats, start: int, stop: int, dots: Floats) -
 @compiled
 def dense_dots_of_four(values: Floats, X: Floats, t: int, start: int, stop: int, dots: Floats) -> None:
     """The same for the rows t..t+3 of X: points are read once for all of them. `dots` has a row for each."""
-    a, b, c, d = dots[0, start:stop], dots[1, start:stop], dots[2, start:stop], dots[3, start:stop]
-    for i in range(a.size):
-        a[i] = b[i] = c[i] = d[i] = 0.0
-    x, y, v, w = X[t], X[t + 1], X[t + 2], X[t + 3]
-    whole = x.size - x.size % 4
-    for j in range(0, whole, 4):
-        x0, x1, x2, x3, y0, y1, y2, y3 = x[j], x[j + 1], x[j + 2], x[j + 3], y[j], y[j + 1], y[j + 2], y[j + 3]
-        v0, v1, v2, v3, w0, w1, w2, w3 = v[j], v[j + 1], v[j + 2], v[j + 3], w[j], w[j + 1], w[j + 2], w[j + 3]
-        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
-        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
-        for i in range(a.size):
-            a[i] = _four_more(a[i], z0[i], z1[i], z2[i], z3[i], x0, x1, x2, x3)
-            b[i] = _four_more(b[i], z0[i], z1[i], z2[i], z3[i], y0, y1, y2, y3)
-            c[i] = _four_more(c[i], z0[i], z1[i], z2[i], z3[i], v0, v1, v2, v3)
-            d[i] = _four_more(d[i], z0[i], z1[i], z2[i], z3[i], w0, w1, w2, w3)
-    for j in range(whole, x.size):
-        z0 = values[j, start:stop]
-        for i in range(a.size):
-            a[i], b[i] = _one_more(a[i], z0[i], x[j]), _one_more(b[i], z0[i], y[j])
-            c[i], d[i] = _one_more(c[i], z0[i], v[j]), _one_more(d[i], z0[i], w[j])
+    if stop - start < POINTS:
+        for place in range(ROWS):
+            dense_dots(values, X[t + place], start, stop, dots[place, start:stop])
+        return
+    for first in range(start, stop - POINTS, POINTS):
+        products_of_tile(values, first, X, t, dots)
+    products_of_tile(values, stop - POINTS, X, t, dots)  # some are measured twice
 
 
 @compiled
@@ -108,6 +99,62 @@ def squares_from_products(
     for i in range(squares.size):
         if _is_doubtful(norms[i], norm, squares[i], most, far):
             squares[i] = scratch[i]
+
+
+@compiled
+def gaussians_from_products(
+    values: Floats,
+    x: Floats,
+    start: int,
+    stop: int,
+    norms: Floats,
+    norm: float,
+    gamma: float,
+    dots: Floats,
+    row: Floats,
+    squares: Floats,
+    scratch: Floats,
+    care: Integers,
+) -> None:
+    """row[i] = exp(-gamma ||x - z_i||^2) for the points start..stop-1, given scalar products.
+
+    `norms` and all after it are of these points alone; `squares` and `scratch` are as long. Mostly one pass over them
+    is enough. Where it was not, the next `care[0]` rows do without it: they have the same bits, made in more passes.
+    """
+    if row.size == 0:
+        return
+    if care[0] == 0:
+        if _fill_in_one_pass(norms, norm, gamma, dots, row):
+            return
+        care[0] = _ROWS_WITH_CARE
+    care[0] -= 1
+    if _all_far(norms, norm, _FAR / gamma, dots):  # a narrow kernel of a pool may know none of its vectors
+        for i in range(row.size):
+            row[i] = 0.0
+        return
+    squares_from_products(values, x, start, stop, norms, norm, gamma, gamma, dots, squares, scratch)
+    fill_gaussian(gamma, squares, row)
+
+
+@compiled
+def _fill_in_one_pass(norms: Floats, norm: float, gamma: float, dots: Floats, row: Floats) -> bool:
+    """Whether that was enough: no distance is doubtful, no exponential subnormal."""
+    furthest = longest = 0
+    for i in range(row.size):
+        distance = gamma * _square(norms[i], norm, dots[i])
+        # Bits of numbers that are not negative are in their order, and the largest is found by vector instructions.
+        furthest, longest = max(furthest, bits_of(distance)), max(longest, bits_of(norms[i]))
+        row[i] = exponential_of_moderate(-distance)
+    return float_in_order(furthest) <= SURELY_NORMAL and float_in_order(longest) <= _MOST / gamma - norm
+
+
+@compiled
+def _all_far(norms: Floats, norm: float, far: float, dots: Floats) -> bool:
+    """Whether all points are so far away that no rounding matters."""
+    near = 0
+    for i in range(norms.size):
+        near += 0 if _square(norms[i], norm, dots[i]) - _WRONG_BY * (norms[i] + norm) > far else 1
+    return near == 0
 
 
 @compiled_as_written

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 KIND, PARAMETER, DEGREE, WEIGHT, NORMALIZED = 0, 1, 2, 3, 4
 GAUSSIAN, POLYNOMIAL = 0.0, 1.0
 _NO_LONGER_SIMILAR = 750.0  # gamma ||x - z||^2 from which on the exponential is 0, and a little more
-_SURELY_NORMAL = 708.0  # gamma ||x - z||^2 up to which it is not subnormal
+SURELY_NORMAL = 708.0  # gamma ||x - z||^2 up to which it is not subnormal
 
 
 class Kernel(NamedTuple):
@@ -81,11 +81,17 @@ def extreme_gammas(kernel: Kernel) -> tuple[float, float]:
 
 
 @compiled
+def is_gaussian(kernel: Kernel) -> bool:
+    """Whether it is a Gaussian and nothing else."""
+    return kernel.atoms.shape[0] == 1 and kernel.atoms[0, KIND] == GAUSSIAN and kernel.atoms[0, WEIGHT] == 1.0
+
+
+@compiled
 def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, norm: float, row: Floats) -> None:
     """row[i] = k(x, z_i), given ||x - z_i||^2, x.z_i, ||z_i||^2 and ||x||^2."""
     atoms = kernel.atoms
-    if atoms.shape[0] == 1 and atoms[0, KIND] == GAUSSIAN and atoms[0, WEIGHT] == 1.0:
-        _fill_gaussian(atoms[0, PARAMETER], squares, row)
+    if is_gaussian(kernel):
+        fill_gaussian(atoms[0, PARAMETER], squares, row)
         return
     for i in range(row.size):
         row[i] = 0.0
@@ -98,11 +104,12 @@ def similarities(kernel: Kernel, squares: Floats, dots: Floats, norms: Floats, n
 
 
 @compiled
-def _fill_gaussian(gamma: float, squares: Floats, row: Floats) -> None:
+def fill_gaussian(gamma: float, squares: Floats, row: Floats) -> None:
+    """row[i] = exp(-gamma squares[i])."""
     if row.size == 0:
         return
     nearest, furthest = _extremes(squares)
-    if gamma * nearest >= -_SURELY_NORMAL and gamma * furthest <= _SURELY_NORMAL:
+    if gamma * nearest >= -SURELY_NORMAL and gamma * furthest <= SURELY_NORMAL:
         for i in range(row.size):
             row[i] = exponential_of_moderate(-(gamma * squares[i]))
     elif gamma * nearest > _NO_LONGER_SIMILAR:

@@ -17,8 +17,21 @@ from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
-from lopsided.core.geometry.dense_products import dense_dots, dense_dots_of_four, squares_from_products
-from lopsided.core.geometry.kernels import Kernels, extreme_gammas, kernel_of, self_similarity, similarities
+from lopsided.core.geometry.dense_products import (
+    dense_dots,
+    dense_dots_of_four,
+    gaussians_from_products,
+    squares_from_products,
+)
+from lopsided.core.geometry.kernels import (
+    PARAMETER,
+    Kernels,
+    extreme_gammas,
+    is_gaussian,
+    kernel_of,
+    self_similarity,
+    similarities,
+)
 from lopsided.core.geometry.points import Points, Rows, measure, points_of, set_clock, squared_norm, store
 from lopsided.core.pairwise.admission import UNBOUNDED
 from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, step
@@ -41,7 +54,7 @@ class PoolPlan(NamedTuple):
 class PoolScratch(NamedTuple):
     """What is measured: distances and scalar products by expert, row and slot, norms by row; and w_l / max w.
 
-    `differences` are distances by slot that were measured again.
+    `differences` are distances by slot that were measured again. `care` is that of `gaussians_from_products`.
     """
 
     squares: Floats
@@ -50,6 +63,7 @@ class PoolScratch(NamedTuple):
     shares: Floats
     lonely: Integers
     differences: Floats
+    care: Integers
 
 
 def empty_pool_scratch(stack: Support) -> PoolScratch:
@@ -58,8 +72,9 @@ def empty_pool_scratch(stack: Support) -> PoolScratch:
     squares, dots = aligned_zeros(m, TOGETHER, slots), aligned_zeros(m, TOGETHER, slots)
     lonely = np.zeros((m, slots + 2), dtype=np.int64)
     diagonals = np.diagonal(stack.gram[:, :slots], axis1=1, axis2=2)
+    care = np.zeros(m, dtype=np.int64)
     lonely[:, 1:-1] = (diagonals == 1.0) & (np.count_nonzero(stack.gram[:, :slots], axis=2) == 1)
-    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely, aligned_zeros(slots))
+    return PoolScratch(squares, dots, np.zeros(TOGETHER), np.zeros(m), lonely, aligned_zeros(slots), care)
 
 
 @compiled
@@ -101,74 +116,35 @@ def _divided(total: float, mass: float) -> float:
 
 
 @compiled
-def _measure_together(
-    stack: Support, kernels: Kernels, points: Points, rows: Rows, first: int, n: int, scratch: PoolScratch
-) -> None:
-    """All distances, and scalar products where a kernel needs them, of the rows first..first+n-1."""
+def _measure_together(stack: Support, points: Points, rows: Rows, first: int, n: int, scratch: PoolScratch) -> None:
+    """Scalar products with the rows first..first+n-1; of sparse rows the distances as well."""
     for place in range(n):
         scratch.norms[place] = squared_norm(rows, first + place)
-    as_four = n == TOGETHER and rows.starts.size == 0 and points.lookup.size == 0
     for index in range(stack.weights.shape[0]):
         support = expert(stack, index)
         for part in range(2):
             start, stop = span(support, part)
-            if as_four:
+            if n == TOGETHER and _are_dense(points, rows):
                 dense_dots_of_four(points.values[index], rows.dense, first, start, stop, scratch.dots[index])
-            for place in range(n):
-                if as_four:
-                    _measure_from_dots(kernels, points, index, rows, first + place, place, start, stop, scratch)
-                else:
-                    _measure(kernels, points, index, rows, first + place, place, start, stop, scratch)
+            else:
+                for place in range(n):
+                    _measure(points, index, rows, first + place, place, start, stop, scratch)
+
+
+@compiled
+def _are_dense(points: Points, rows: Rows) -> bool:
+    return rows.starts.size == 0 and points.lookup.size == 0
 
 
 @compiled
 def _measure(
-    kernels: Kernels,
-    points: Points,
-    index: int,
-    rows: Rows,
-    t: int,
-    place: int,
-    start: int,
-    stop: int,
-    scratch: PoolScratch,
+    points: Points, index: int, rows: Rows, t: int, place: int, start: int, stop: int, scratch: PoolScratch
 ) -> None:
-    squares, dots, norm = scratch.squares[index, place], scratch.dots[index, place], scratch.norms[place]
-    if rows.starts.size or points.lookup.size:
-        measure(points_of(points, index), rows, t, norm, start, stop, squares, dots, False)
-    else:
+    squares, dots = scratch.squares[index, place], scratch.dots[index, place]
+    if _are_dense(points, rows):
         dense_dots(points.values[index], rows.dense[t], start, stop, dots[start:stop])
-        _measure_from_dots(kernels, points, index, rows, t, place, start, stop, scratch)
-
-
-@compiled
-def _measure_from_dots(
-    kernels: Kernels,
-    points: Points,
-    index: int,
-    rows: Rows,
-    t: int,
-    place: int,
-    start: int,
-    stop: int,
-    scratch: PoolScratch,
-) -> None:
-    """The distances of a dense row whose scalar products are known, if any part of the kernel is a Gaussian."""
-    widest, narrowest = extreme_gammas(kernel_of(kernels, index))
-    if narrowest > 0.0:
-        squares_from_products(
-            points.values[index],
-            rows.dense[t],
-            start,
-            stop,
-            points.squared_norms[index, start:stop],
-            scratch.norms[place],
-            narrowest,
-            widest,
-            scratch.dots[index, place, start:stop],
-            scratch.squares[index, place, start:stop],
-            scratch.differences[start:stop],
-        )
+    else:
+        measure(points_of(points, index), rows, t, scratch.norms[place], start, stop, squares, dots, False)
 
 
 @compiled
@@ -176,19 +152,45 @@ def _fill_expert_row(
     support: Support,
     kernels: Kernels,
     points: Points,
+    rows: Rows,
     index: int,
+    t: int,
     place: int,
     work: Workspace,
     scratch: PoolScratch,
 ) -> None:
     """work.row for one expert and one of the rows that were measured."""
-    kernel, norms = kernel_of(kernels, index), points.squared_norms[index]
-    squares, dots = scratch.squares[index, place], scratch.dots[index, place]
+    kernel, norm = kernel_of(kernels, index), scratch.norms[place]
+    dense, plain = _are_dense(points, rows), is_gaussian(kernel)
     for part in range(2):
         start, stop = span(support, part)
-        similarities(
-            kernel, squares[start:stop], dots[start:stop], norms[start:stop], scratch.norms[place], work.row[start:stop]
-        )
+        if start == stop:
+            continue
+        row, norms = work.row[start:stop], points.squared_norms[index, start:stop]
+        squares, dots = scratch.squares[index, place, start:stop], scratch.dots[index, place, start:stop]
+        if dense and plain:
+            gaussians_from_products(
+                points.values[index],
+                rows.dense[t],
+                start,
+                stop,
+                norms,
+                norm,
+                kernel.atoms[0, PARAMETER],
+                dots,
+                row,
+                squares,
+                scratch.differences[start:stop],
+                scratch.care[index : index + 1],
+            )
+            continue
+        widest, narrowest = extreme_gammas(kernel)
+        if dense and narrowest > 0.0:
+            table, again = points.values[index], scratch.differences[start:stop]
+            squares_from_products(
+                table, rows.dense[t], start, stop, norms, norm, narrowest, widest, dots, squares, again
+            )
+        similarities(kernel, squares, dots, norms, norm, row)
 
 
 @compiled
@@ -218,20 +220,20 @@ def multikernel_run(
     for t in range(start, stop):
         place = (t - start) % TOGETHER
         if place == 0:
-            _measure_together(stack, kernels, points, rows, t, min(TOGETHER, stop - t), scratch)
+            _measure_together(stack, points, rows, t, min(TOGETHER, stop - t), scratch)
         y = labels[t]
         if not math.isnan(y) and plan.policy == UNBOUNDED and _any_full(stack, POSITIVE if y > 0.0 else NEGATIVE):
             return t
         mass = fill_shares(log_weights, scratch.shares)
         if math.isnan(y):
-            scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, place, work, scratch)
+            scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, rows, t, place, work, scratch)
             continue
         points.marks[0, clock] += 1
         together_until = min(t - place + TOGETHER, stop)
         reported, norm = 0.0, scratch.norms[place]
         for index in range(log_weights.size):
             support = expert(stack, index)
-            _fill_expert_row(support, kernels, points, index, place, work, scratch)
+            _fill_expert_row(support, kernels, points, rows, index, t, place, work, scratch)
             if draw(draws) < scratch.shares[index]:
                 itself = self_similarity(kernel_of(kernels, index), norm)
                 ledger = Ledger(work.ledger.slots, work.ledger.amounts, scratch.lonely[index])
@@ -243,7 +245,7 @@ def multikernel_run(
                     set_clock(own, points.marks[0, clock])
                     store(own, slot, rows, t, norm)
                     for later in range(t + 1, together_until):  # these were measured before it came
-                        _measure(kernels, points, index, rows, later, place + later - t, slot, slot + 1, scratch)
+                        _measure(points, index, rows, later, place + later - t, slot, slot + 1, scratch)
             else:
                 score = value(support, work.row)
             reported += scratch.shares[index] * vote(score, pool_plan.combine)
@@ -276,8 +278,8 @@ def multikernel_score_rows(
     for t in range(scores.size):
         place = t % TOGETHER
         if place == 0:
-            _measure_together(stack, kernels, points, rows, t, min(TOGETHER, scores.size - t), scratch)
-        scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, place, work, scratch)
+            _measure_together(stack, points, rows, t, min(TOGETHER, scores.size - t), scratch)
+        scores[t] = _combined_score(stack, kernels, mass, points, pool_plan, rows, t, place, work, scratch)
 
 
 @compiled
@@ -287,6 +289,8 @@ def _combined_score(
     mass: float,
     points: Points,
     pool_plan: PoolPlan,
+    rows: Rows,
+    t: int,
     place: int,
     work: Workspace,
     scratch: PoolScratch,
@@ -295,6 +299,6 @@ def _combined_score(
     total = 0.0
     for index in range(scratch.shares.size):
         support = expert(stack, index)
-        _fill_expert_row(support, kernels, points, index, place, work, scratch)
+        _fill_expert_row(support, kernels, points, rows, index, t, place, work, scratch)
         total += scratch.shares[index] * vote(value(support, work.row), pool_plan.combine)
     return finite(_divided(total, mass))
