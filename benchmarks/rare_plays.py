@@ -15,7 +15,7 @@ from rare_contestants import part_scores
 
 DAY = 86_400.0
 Measures = dict[str, float]
-_CHECKED_EVERY = 200  # rows between two looks at what was regained
+_CHECKED_EVERY = 100  # rows between two looks at what was regained
 _LAST = 5_000
 LOOKS = range(_CHECKED_EVERY, 6_001, _CHECKED_EVERY)  # rows after a change after which held-out rows are judged
 

@@ -259,7 +259,7 @@ def sections() -> dict[str, Section]:
             "200 customers, 400 terminals, 183 days; the best 4 cards a day. Labels 7 days late. Means of four "
             "countries; the first was looked at when the linear part was limited, the others had no part in a choice.",
             ["cards 200x183"],
-            dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced", NEVER], 4),
+            dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced", NEVER], 16),
             play_cards,
             measures=(("auc", "ap", "best"), ("auc from 60", "ap from 60", "best from 60")),
             headings={"auc": "from day 8", "auc from 60": "from day 60"},
@@ -270,7 +270,9 @@ def sections() -> dict[str, Section]:
             "20,000 rows, one change, 20,000 rows, 1 % positives; medians of the runs. Held out are rows that nobody "
             "learns from. What notices drift was chosen on the same changes under other seeds.",
             [*CHANGES, "rotating"],
-            dict.fromkeys(followers, 3) | {NEW: 5, FADES: 5} | dict.fromkeys([*boosted[:2], "VW linear, balanced"], 1),
+            dict.fromkeys(followers, 3)
+            | {NEW: 15, FADES: 15}
+            | dict.fromkeys([*boosted[:2], "VW linear, balanced"], 1),
             play_change,
         ),
         Section(

@@ -11,6 +11,7 @@ import click
 
 from lopsided.cli.completing import complete_learner, complete_sets
 from lopsided.cli.options import on_cluster, with_force
+from lopsided.numerals import counted
 
 
 @click.command()
@@ -102,7 +103,7 @@ def compare(
     for name in streams:
         dataset = load(name, data=data, label=label, positive=positive)
         if name in own:  # what is guessed is said
-            click.echo(f"{name}: {dataset.n_features:,} features, {dataset.description}", err=True)
+            click.echo(f"{name}: {counted(dataset.n_features, 'feature')}, {dataset.description}", err=True)
     if output is not None:
         _make_folder(Path(output))
         check_folder("--output", output, NAME, force=force)

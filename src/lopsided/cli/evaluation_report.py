@@ -8,6 +8,7 @@ from lopsided.cli.display import Row, as_grid
 from lopsided.drift import DriftAlarm
 from lopsided.encoding import Schema
 from lopsided.evaluate import History
+from lopsided.numerals import counted
 from lopsided.report.contents import Detail, Report, Run, StreamResult
 from lopsided.report.writing import write_report
 
@@ -41,7 +42,7 @@ def write(
             streams=[
                 StreamResult(
                     name=row.stream,
-                    description=f"{facts['rows']:,} rows, {facts['features']:,} features.",
+                    description=f"{counted(facts['rows'], 'row')}, {counted(facts['features'], 'feature')}.",
                     runs=[Run(row.learner, history.evaluation)],
                     detail=Detail.of(history, are_dates=_are_dates(schema), drift=drift),
                 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from lopsided.constraints import ParameterError
+from lopsided.numerals import counted
 
 if TYPE_CHECKING:
     from lopsided.alerts import AlertBudget
@@ -68,7 +69,9 @@ def announce(feed: Feed, model: Any, budget: AlertBudget | None = None) -> None:
     """Say what is read and how it is understood, which learner takes it, and when a row is an alert."""
     rule = f"threshold {model.threshold_rule_}" if budget is None else f"alerts within {budget}"
     learner = type(model.final_learner).__name__
-    click.echo(f"{learner} on {feed.name}: {feed.n_features:,} features, {labels_in_words(feed)}, {rule}", err=True)
+    click.echo(
+        f"{learner} on {feed.name}: {counted(feed.n_features, 'feature')}, {labels_in_words(feed)}, {rule}", err=True
+    )
     announce_columns(feed)
     if not model.started_ and feed.schema is not None and not feed.schema.history_keys:
         propose_keys(feed)

@@ -13,6 +13,7 @@ import click
 from lopsided.cli.completing import complete_learner
 from lopsided.cli.options import alerts_only, columns, late, reading, with_config, with_json
 from lopsided.constraints import ParameterError
+from lopsided.numerals import counted
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
@@ -124,7 +125,7 @@ def tune(
         racers = _racers(feed, learners or DEFAULT_LEARNERS, settings, candidates, scale, seed)
         kinds = ", ".join(dict.fromkeys(racer.entrant.name for racer in racers))
         click.echo(
-            f"{len(racers)} candidates ({kinds}) on {feed.name}: {feed.n_features:,} features, "
+            f"{len(racers)} candidates ({kinds}) on {feed.name}: {counted(feed.n_features, 'feature')}, "
             f"{labels_in_words(feed)}, by {ranks_by if budget is None else f'alerts within {budget}'}",
             err=True,
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lopsided.numerals import counted
 from lopsided.streams.bookmarks import TAIL_BYTES, Place
 from lopsided.streams.byte_source import ByteSource
 from lopsided.streams.errors import StreamError
@@ -159,7 +160,7 @@ def _give_up(name: str, pieces: Iterator[tuple[bytes, bool]], held: bytes, line:
     """A record that does not end: its first line is left out, whatever was quoted there."""
     end = held.find(b"\n") + 1
     if end:
-        got = f"one that is still open {held.count(NEW_LINE)} lines later"
+        got = f"one that is still open {counted(held.count(NEW_LINE), 'line')} later"
         return StreamError(name, line, None, "must close every quote that it opens", got), held[end:]
     if len(held) <= LONGEST_RECORD:  # as of a file that was cut off
         got = "one that is still open at the end of the file"

@@ -143,7 +143,8 @@ def _fill_in_one_pass(norms: Floats, norm: float, gamma: float, dots: Floats, ro
     for i in range(row.size):
         distance = gamma * _square(norms[i], norm, dots[i])
         # Bits of numbers that are not negative are in their order, and the largest is found by vector instructions.
-        furthest, longest = max(furthest, bits_of(distance)), max(longest, bits_of(norms[i]))
+        furthest = max(furthest, bits_of(distance))  # type: ignore[call-arg]
+        longest = max(longest, bits_of(norms[i]))
         row[i] = exponential_of_moderate(-distance)
     return float_in_order(furthest) <= SURELY_NORMAL and float_in_order(longest) <= _MOST / gamma - norm
 
