@@ -52,6 +52,27 @@ def test_each_page_says_what_its_log_says(folder):
         assert "\n- Runs: " in page
 
 
+@pytest.mark.parametrize("path", sorted((EVIDENCE / "tables").glob("*.json")), ids=lambda path: path.stem)
+def test_every_figure_is_that_of_its_logged_runs(path):
+    """All that a file says of a table follows from the runs in the log beside it, but where the page says otherwise."""
+    made, table = json.loads(path.read_text()), table_named(path.stem)
+    log = RunLog(path.with_suffix(".jsonl"))
+    sets = {entry["set"] for entry in log.entries}
+    not_kept = {name for names, why in made["missing"].items() if "not kept" in why for name in names.split(", ")}
+    assert {cell["data"] for cell in made["cells"] if cell["here"] is not None} <= sets | not_kept
+    for cell, now in zip(made["cells"], outcomes(table, log), strict=True):
+        if cell["data"] in sets - not_kept:
+            figures = (now.here.mean, now.here.deviation, now.ours.mean, now.ours.deviation)
+            said = [cell.get(name) for name in ("here", "here_deviation", "ours", "ours_deviation")]
+            assert [None if value is None else round(value, 9) for value in said] == [
+                None if math.isnan(value) else round(value, 9) for value in figures
+            ]
+            assert (cell["runs"], cell.get("ours_runs", 0)) == (now.here.runs, now.ours.runs)
+    if made["points"] and sets:
+        logged = [(p["data"], p["method"], len(log.of(table.name, p["data"], p["method"]))) for p in made["points"]]
+        assert logged == [(p["data"], p["method"], p["runs"]) for p in made["points"]]
+
+
 def test_every_number_of_runs_is_in_the_file_of_its_page(folder):
     for one in read_folder(folder / "tables"):
         page = (folder / f"tables/{one.table.name}.md").read_text()

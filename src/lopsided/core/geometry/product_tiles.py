@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
 ROWS = 4
 _VECTORS = 2  # of each row: eight sums in all, enough that none is waited for
-_LANES = 8 if binding.get_host_cpu_features().get("avx512f") else 4  # more would not fit into shorter registers
+_LANES = 8 if "+avx512f" in get_host_cpu_features() else 4  # more would not fit into shorter registers
 POINTS = _VECTORS * _LANES
 _FUSED = ("contract",)  # as in `compiled_as_written`: a tile has the bits of a loop over one row
 
@@ -27,8 +28,10 @@ _FUSED = ("contract",)  # as in `compiled_as_written`: a tile has the bits of a 
 def _products_of_tile(typing: Any, values: Any, first: Any, X: Any, t: Any, dots: Any) -> Any:
     """dots[r, i] = X[t + r] . values[:, i] for four rows r and the points i from `first` on, `POINTS` of them.
 
-    All three arrays are contiguous. Features are added up in their order.
+    Features are added up in their order.
     """
+    if any(array.layout != "C" for array in (values, X, dots)):
+        return None  # places are counted by shapes
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         table, queries, results = (
