@@ -256,7 +256,7 @@ def sections() -> dict[str, Section]:
         Section(
             "cards-small",
             "Cards, a small country",
-            "200 customers, 400 terminals, 183 days; the best 4 cards a day. Labels 7 days late. Means of four "
+            "200 customers, 400 terminals, 183 days; the best 4 cards a day. Labels 7 days late. Means of sixteen "
             "countries; the first was looked at when the linear part was limited, the others had no part in a choice.",
             ["cards 200x183"],
             dict.fromkeys([*followers[:3], "KOIL, scaled", *boosted[:2], "VW linear, balanced", NEVER], 16),
