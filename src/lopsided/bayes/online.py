@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from lopsided.bayes.batch import BatchFit, fitted
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.core.arithmetic.compiled import Floats, Integers
+from lopsided.core.arithmetic.products import LOWER, UPPER, WHOLE, multiply, transpose
 from lopsided.core.bayesian.buffers import NOBODY, choose_columns, grown_covariance
 from lopsided.core.bayesian.directions import explain, fill_factor, orthonormal
 from lopsided.core.bayesian.step import (
@@ -128,8 +129,7 @@ def met(posterior: Posterior, pool: KernelPool, x: Floats, sign: float, budget: 
     if leaving != NOBODY:
         kernels[1:, :, leaving] = 0.0
     kernels = kernels.reshape(count * pool.size, -1)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return Meeting(x, signs[:count], chosen, leaving, kernels, kernels @ posterior.Sigma_a)
+    return Meeting(x, signs[:count], chosen, leaving, kernels, _product(kernels, posterior.Sigma_a))
 
 
 def stepped(posterior: Posterior, pool: KernelPool, plan: StepPlan, meeting: Meeting) -> Posterior:
@@ -145,7 +145,7 @@ def stepped(posterior: Posterior, pool: KernelPool, plan: StepPlan, meeting: Mee
         return _grown(posterior, meeting, posterior.m_a, 0.0, np.zeros((n, n)), np.zeros(n), 1.0)
     kernels, products = meeting.kernels, meeting.products
     with np.errstate(invalid="ignore", over="ignore"):  # a step that is not finite is left out by the caller
-        U, diagonal, left = _directions(products @ kernels.T)
+        U, diagonal, left = _directions(_product(products, _transposed(kernels), UPPER))
         before, Q = kernels @ posterior.m_a, P + 1
         room_for_prior = np.empty((Q, Q)), np.empty(Q)
         problem = StepProblem(U, diagonal, left, newest, U @ newest, before, meeting.signs, *room_for_prior)
@@ -153,16 +153,27 @@ def stepped(posterior: Posterior, pool: KernelPool, plan: StepPlan, meeting: Mee
         if run_step(problem, plan, state, posterior.m_be, posterior.Sigma_be, moves) < 0:
             raise FloatingPointError("A precision matrix of the step is not positive definite.")
         h, change = moves @ products
-        rows = U @ products
-    levels = state.levels
+    rows, levels = _product(U, products), state.levels
     explain(rows, levels.item(V_OF_A), state.pivots, state.ratios)
-    explained = blas.dsyrk(1.0, rows.T).T if diagonal.size else np.zeros((h.size, h.size))
+    explained = _product(_transposed(rows), rows, LOWER)
     if not np.isfinite(state.m_be).all():
         raise FloatingPointError("The law of the kernels is not finite.")
     learned = _grown(
         posterior, meeting, posterior.m_a + change, levels.item(NEWEST), explained, h, levels.item(VARIANCE)
     )
     return learned._replace(m_be=state.m_be, Sigma_be=state.Sigma_be)
+
+
+def _product(left: Floats, right: Floats, part: int = WHOLE) -> Floats:
+    product = np.empty((left.shape[0], right.shape[1]))
+    multiply(left, right, part, product)
+    return product
+
+
+def _transposed(matrix: Floats) -> Floats:
+    transposed = np.empty(matrix.shape[::-1])
+    transpose(matrix, transposed)
+    return transposed
 
 
 def _newest(pool: KernelPool, meeting: Meeting) -> Floats:
@@ -206,6 +217,7 @@ def _shifted(array: _Array, leaving: int, newest: _Array) -> _Array:
 def _directions(H: Floats) -> tuple[Floats, Floats, Floats]:
     """U', and the diagonal and what is left of it of T, of H = U T U', without the directions in which H is 0.
 
+    What is below the diagonal of H is not read.
     About half of them are: a Cholesky factor with pivots finds them for a tenth of what an eigen-decomposition costs.
     """
     # A symmetric matrix is its own transpose, and LAPACK, which counts along columns, need not copy that.

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.exponential import bits_of, exponential_of_moderate, float_in_order
+from lopsided.core.arithmetic.product_tiles import POINTS, ROWS, products_of_tile
 from lopsided.core.geometry.dense_squares import dense_squares
 from lopsided.core.geometry.kernels import SURELY_NORMAL, fill_gaussian
-from lopsided.core.geometry.product_tiles import POINTS, ROWS, products_of_tile
 
 # gamma (||x||^2 + ||z||^2) up to which a similarity is right to about 1e-12.
 _MOST = 4096.0

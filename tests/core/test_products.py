@@ -1,0 +1,47 @@
+"""Products of matrices in tiles, wherever the tiles end."""
+
+import numpy as np
+import pytest
+
+from lopsided.core.arithmetic.products import LOWER, UPPER, WHOLE, multiply, transpose
+
+SHAPES = [(90, 200, 200), (90, 33, 90), (200, 7, 200), (58, 90, 20), (4, 3, 16), (5, 1, 17), (3, 5, 40), (40, 5, 7)]
+
+
+def matrices(shape):
+    rng = np.random.default_rng(0)
+    m, k, n = shape
+    return rng.normal(size=(m, k)), rng.normal(size=(k, n))
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (17, 0, 33), (2, 0, 2)])
+def test_a_product_is_that_of_numpy(shape):
+    left, right = matrices(shape)
+    found = np.full((shape[0], shape[2]), np.nan)
+    multiply(left, right, WHOLE, found)
+    np.testing.assert_allclose(found, left @ right, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("part", "half"), [(UPPER, np.triu), (LOWER, np.tril)])
+@pytest.mark.parametrize("n", [1, 3, 5, 15, 16, 17, 31, 33, 66, 90])
+def test_half_a_product_is_half_of_it(n, part, half):
+    left, right = matrices((n, 6, n))
+    found = np.full((n, n), np.nan)
+    multiply(left, right, part, found)
+    np.testing.assert_allclose(half(np.nan_to_num(found)), half(left @ right), rtol=0, atol=1e-12)
+    assert np.array_equal(half(np.isnan(found)), np.zeros((n, n)))
+    assert n < 60 or np.isnan(found).sum() > n * n // 4  # what nobody needs is not made
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (7, 20), (90, 200)])
+def test_a_transposed_matrix(shape):
+    matrix = np.random.default_rng(1).normal(size=shape)
+    found = np.empty(shape[::-1])
+    transpose(matrix, found)
+    assert np.array_equal(found, matrix.T)
+
+
+def test_what_is_not_contiguous_is_refused():
+    left, right = matrices((8, 8, 32))
+    with pytest.raises(Exception, match="products_of_tile"):
+        multiply(left.T, right, WHOLE, np.empty((8, 32)))
