@@ -1,4 +1,4 @@
-"""Scalar products of four rows with a few neighbouring points, which stay in the processor's registers until done.
+"""Scalar products of a few rows with a few neighbouring points, which stay in the processor's registers until done.
 
 A loop over points inside a loop over features, which is what the compiler can vectorise, fetches and writes every sum
 once for a few features; that, and not the multiplications, is then what takes time. Here the loop over features is the
@@ -18,20 +18,25 @@ from numba.core import cgutils
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
+_LONG_REGISTERS = "+avx512f" in get_host_cpu_features()  # and thirty-two instead of sixteen
 ROWS = 4
+MORE_ROWS = 8 if _LONG_REGISTERS else 4
 _VECTORS = 2  # of each row: eight sums in all, enough that none is waited for
-_LANES = 8 if "+avx512f" in get_host_cpu_features() else 4  # more would not fit into shorter registers
+_LANES = 8 if _LONG_REGISTERS else 4
 POINTS = _VECTORS * _LANES
 _FUSED = ("contract",)  # as in `compiled_as_written`: a tile has the bits of a loop over one row
 
 
-def _products_of_tile(typing: Any, values: Any, first: Any, X: Any, t: Any, dots: Any) -> Any:
-    """dots[r, i] = X[t + r] . values[:, i] for four rows r and the points i from `first` on, `POINTS` of them.
+def _tile_of(n_rows: int) -> Callable[[Any, Any, Any, Any, Any], None]:
+    """dots[r, i] = X[t + r] . values[:, i] for so many rows r and the points i from `first` on, `POINTS` of them.
 
     Features are added up in their order.
     """
-    if any(array.layout != "C" for array in (values, X, dots)):
-        return None  # places are counted by shapes
+
+    def products(typing: Any, values: Any, first: Any, X: Any, t: Any, dots: Any) -> Any:
+        if any(array.layout != "C" for array in (values, X, dots)):
+            return None  # places are counted by shapes
+        return types.none(values, types.intp, X, types.intp, dots), generate
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         table, queries, results = (
@@ -53,23 +58,23 @@ def _products_of_tile(typing: Any, values: Any, first: Any, X: Any, t: Any, dots
             return builder.shuffle_vector(one, vector(ir.Undefined), lanes([0] * _LANES))
 
         nothing = vector([0.0] * _LANES)
-        sums = [[cgutils.alloca_once_value(builder, nothing) for _ in range(_VECTORS)] for _ in range(ROWS)]
-        starts = [builder.mul(builder.add(row, word(r)), n_features) for r in range(ROWS)]
+        sums = [[cgutils.alloca_once_value(builder, nothing) for _ in range(_VECTORS)] for _ in range(n_rows)]
+        starts = [builder.mul(builder.add(row, word(r)), n_features) for r in range(n_rows)]
         with cgutils.for_range(builder, n_features) as features:
             place = builder.add(builder.mul(features.index, table_row), column)
             points = [builder.load(vector_at(table.data, place, v), align=8) for v in range(_VECTORS)]
-            for r in range(ROWS):
+            for r in range(n_rows):
                 x = everywhere(builder.load(builder.gep(queries.data, [builder.add(starts[r], features.index)])))
                 for total, point in zip(sums[r], points, strict=True):
                     product = builder.fmul(point, x, flags=_FUSED)
                     builder.store(builder.fadd(builder.load(total), product, flags=_FUSED), total)
-        for r in range(ROWS):
+        for r in range(n_rows):
             place = builder.add(builder.mul(word(r), result_row), column)
             for v in range(_VECTORS):
                 builder.store(builder.load(sums[r][v]), vector_at(results.data, place, v), align=8)
         return context.get_dummy_value()
 
-    return types.none(values, types.intp, X, types.intp, dots), generate
+    return cast(Callable[[Any, Any, Any, Any, Any], None], intrinsic(products))
 
 
-products_of_tile = cast(Callable[[Any, Any, Any, Any, Any], None], intrinsic(_products_of_tile))
+products_of_tile, products_of_large_tile = _tile_of(ROWS), _tile_of(MORE_ROWS)

@@ -1,12 +1,12 @@
 """Products of matrices of a few hundred rows: in tiles that stay in registers, and the half of a symmetric one alone.
 
-For matrices this small a linear algebra library takes about twice as long.
+Linear algebra libraries are made for larger ones, and take longer.
 """
 
 from __future__ import annotations
 
 from lopsided.core.arithmetic.compiled import Floats, compiled
-from lopsided.core.arithmetic.product_tiles import POINTS, ROWS, products_of_tile
+from lopsided.core.arithmetic.product_tiles import MORE_ROWS, POINTS, products_of_large_tile
 
 WHOLE, UPPER, LOWER = range(3)
 _BLOCK = 8
@@ -19,17 +19,17 @@ def multiply(left: Floats, right: Floats, part: int, product: Floats) -> None:
     Of the other half a little is made too, the rest is left as it is.
     """
     n_rows, n_columns = product.shape
-    if n_rows < ROWS or n_columns < POINTS:
+    if n_rows < MORE_ROWS or n_columns < POINTS:
         for i in range(n_rows):
             _multiply_row(left[i], right, product[i])
         return
     for begin in range(0, n_columns, POINTS):
         first, last = min(begin, n_columns - POINTS), min(begin + POINTS, n_columns)  # some may be made twice
-        start = begin - begin % ROWS if part == LOWER else 0
+        start = begin - begin % MORE_ROWS if part == LOWER else 0
         stop = min(last, n_rows) if part == UPPER else n_rows
-        for t in range(start, stop, ROWS):
-            row = min(t, n_rows - ROWS)
-            products_of_tile(right, first, left, row, product[row : row + ROWS])
+        for t in range(start, stop, MORE_ROWS):
+            row = min(t, n_rows - MORE_ROWS)
+            products_of_large_tile(right, first, left, row, product[row : row + MORE_ROWS])
 
 
 @compiled
