@@ -1,14 +1,10 @@
-"""Squared distances by scalar products: as exact as a Gaussian needs them, and the bits of a row alone."""
+"""Squared distances by scalar products: as exact as a Gaussian needs them, whichever way they are measured."""
 
 import numpy as np
 import pytest
 
-from lopsided.core.geometry.dense_products import (
-    dense_dots,
-    dense_dots_of_four,
-    gaussians_from_products,
-    squares_from_products,
-)
+from lopsided.core.arithmetic.products import dense_dots
+from lopsided.core.geometry.dense_products import gaussians_from_products, squares_from_products
 
 
 def squares(values, x, gamma):
@@ -36,25 +32,6 @@ def test_enormous_rows_have_no_distance_that_is_no_number():
     with np.errstate(over="ignore"):
         found = squares(values, np.array([1e200]), 1.0)
     assert np.array_equal(found, [np.inf, 0.0, np.inf])
-
-
-@pytest.mark.parametrize("n_features", [1, 4, 7, 20])
-def test_rows_measured_together_have_the_bits_of_one_alone(n_features):
-    rng = np.random.default_rng(1)
-    values, X, together = rng.normal(size=(n_features, 37)), rng.normal(size=(6, n_features)), np.zeros((4, 37))
-    dense_dots_of_four(values, X, 1, 3, 34, together)
-    for place in range(4):
-        alone = np.empty(31)
-        dense_dots(values, X[1 + place], 3, 34, alone)
-        assert np.array_equal(together[place, 3:34], alone)
-
-
-@pytest.mark.parametrize("n_points", [1, 7, 8, 15, 16, 17, 40])
-def test_tiles_measure_every_point(n_points):
-    rng = np.random.default_rng(2)
-    values, X, dots = rng.normal(size=(5, n_points)), rng.normal(size=(4, 5)), np.zeros((4, n_points))
-    dense_dots_of_four(values, X, 0, 0, n_points, dots)
-    np.testing.assert_allclose(dots, X @ values, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("far_away", [0.0, 1.0, 1e3, 1e200])

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from lopsided.core.arithmetic.products import LOWER, UPPER, WHOLE, multiply, transpose
+from lopsided.core.arithmetic.products import (
+    LOWER,
+    UPPER,
+    WHOLE,
+    dense_dots,
+    dense_dots_of_four,
+    multiply,
+    transpose,
+)
 
 SHAPES = [(90, 200, 200), (90, 33, 90), (200, 7, 200), (58, 90, 20), (4, 3, 16), (5, 1, 17), (3, 5, 40), (40, 5, 7)]
 
@@ -39,6 +47,25 @@ def test_a_transposed_matrix(shape):
     found = np.empty(shape[::-1])
     transpose(matrix, found)
     assert np.array_equal(found, matrix.T)
+
+
+@pytest.mark.parametrize("n_features", [1, 4, 7, 20])
+def test_rows_measured_together_have_the_bits_of_one_alone(n_features):
+    rng = np.random.default_rng(1)
+    values, X, together = rng.normal(size=(n_features, 37)), rng.normal(size=(6, n_features)), np.zeros((4, 37))
+    dense_dots_of_four(values, X, 1, 3, 34, together)
+    for place in range(4):
+        alone = np.empty(31)
+        dense_dots(values, X[1 + place], 3, 34, alone)
+        assert np.array_equal(together[place, 3:34], alone)
+
+
+@pytest.mark.parametrize("n_points", [1, 7, 8, 15, 16, 17, 40])
+def test_tiles_measure_every_point(n_points):
+    rng = np.random.default_rng(2)
+    values, X, dots = rng.normal(size=(5, n_points)), rng.normal(size=(4, 5)), np.zeros((4, n_points))
+    dense_dots_of_four(values, X, 0, 0, n_points, dots)
+    np.testing.assert_allclose(dots, X @ values, rtol=0, atol=1e-13)
 
 
 def test_what_is_not_contiguous_is_refused():

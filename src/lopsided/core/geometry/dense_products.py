@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.exponential import bits_of, exponential_of_moderate, float_in_order
-from lopsided.core.arithmetic.product_tiles import POINTS, ROWS, products_of_tile
 from lopsided.core.geometry.dense_squares import dense_squares
 from lopsided.core.geometry.kernels import SURELY_NORMAL, fill_gaussian
 
@@ -19,49 +18,6 @@ _MOST = 4096.0
 _FAR = 760.0  # gamma ||x - z||^2 from which on a Gaussian is 0, and a little more
 _WRONG_BY = 1e-10  # of ||x||^2 + ||z||^2, more than rounding ever makes
 _ROWS_WITH_CARE = 32  # after one that needed it
-
-
-@compiled_as_written
-def _four_more(
-    total: float, z0: float, z1: float, z2: float, z3: float, x0: float, x1: float, x2: float, x3: float
-) -> float:
-    """Four features more, each by one multiply-add and in one order wherever this is built in."""
-    return (((total + z0 * x0) + z1 * x1) + z2 * x2) + z3 * x3
-
-
-@compiled_as_written
-def _one_more(total: float, z: float, x: float) -> float:
-    return total + z * x
-
-
-@compiled
-def dense_dots(values: Floats, x: Floats, start: int, stop: int, dots: Floats) -> None:
-    """Scalar products of x with the points start..stop-1."""
-    for i in range(dots.size):
-        dots[i] = 0.0
-    whole = x.size - x.size % 4
-    for j in range(0, whole, 4):
-        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-        z0, z1 = values[j, start:stop], values[j + 1, start:stop]
-        z2, z3 = values[j + 2, start:stop], values[j + 3, start:stop]
-        for i in range(dots.size):
-            dots[i] = _four_more(dots[i], z0[i], z1[i], z2[i], z3[i], x0, x1, x2, x3)
-    for j in range(whole, x.size):
-        z0 = values[j, start:stop]
-        for i in range(dots.size):
-            dots[i] = _one_more(dots[i], z0[i], x[j])
-
-
-@compiled
-def dense_dots_of_four(values: Floats, X: Floats, t: int, start: int, stop: int, dots: Floats) -> None:
-    """The same for the rows t..t+3 of X: points are read once for all of them. `dots` has a row for each."""
-    if stop - start < POINTS:
-        for place in range(ROWS):
-            dense_dots(values, X[t + place], start, stop, dots[place, start:stop])
-        return
-    for first in range(start, stop - POINTS, POINTS):
-        products_of_tile(values, first, X, t, dots)
-    products_of_tile(values, stop - POINTS, X, t, dots)  # some are measured twice
 
 
 @compiled

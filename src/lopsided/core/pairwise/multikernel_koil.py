@@ -17,12 +17,9 @@ from lopsided.core.arithmetic.aligned import aligned_zeros
 from lopsided.core.arithmetic.compiled import Floats, Integers, compiled, compiled_as_written
 from lopsided.core.arithmetic.draws import Draws, draw
 from lopsided.core.arithmetic.limits import NOT_STORED, finite
-from lopsided.core.geometry.dense_products import (
-    dense_dots,
-    dense_dots_of_four,
-    gaussians_from_products,
-    squares_from_products,
-)
+from lopsided.core.arithmetic.product_tiles import ROWS
+from lopsided.core.arithmetic.products import dense_dots, dense_dots_of_four
+from lopsided.core.geometry.dense_products import gaussians_from_products, squares_from_products
 from lopsided.core.geometry.kernels import (
     PARAMETER,
     Kernels,
@@ -38,7 +35,7 @@ from lopsided.core.pairwise.koil import NEGATIVE, POSITIVE, Plan, Workspace, ste
 from lopsided.core.pairwise.support import Ledger, Support, is_full, span, value
 
 RAW, SIGN = range(2)
-TOGETHER = 4  # rows that are measured one after the other for each expert
+TOGETHER = ROWS  # that are measured one after the other for each expert
 _LOWEST_LOG = -1e300  # a weight that has vanished; minus infinity would turn differences into NaN
 
 
