@@ -1,5 +1,9 @@
 """Products of matrices in tiles, wherever the tiles end."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -68,7 +72,31 @@ def test_tiles_measure_every_point(n_points):
     np.testing.assert_allclose(dots, X @ values, rtol=0, atol=1e-13)
 
 
-def test_what_is_not_contiguous_is_refused():
+def test_what_is_no_contiguous_array_of_floats_is_refused():
     left, right = matrices((8, 8, 32))
-    with pytest.raises(Exception, match="No implementation"):
-        multiply(left.T, right, WHOLE, np.empty((8, 32)))
+    for other in (left.T, left.astype(np.float32)):
+        with pytest.raises(Exception, match="No implementation"):
+            multiply(other, right, WHOLE, np.empty((8, 32)))
+
+
+def test_shorter_tiles_of_another_processor_multiply_as_well(tmp_path):
+    program = (
+        "import sys, numpy as np; from lopsided.core.arithmetic.product_tiles import POINTS\n"
+        "from lopsided.core.arithmetic.products import dense_dots, dense_dots_of_four, multiply\n"
+        "assert POINTS == 8\n"
+        "left, right, products, together, alone = np.load(sys.argv[1]).values()\n"
+        "for part in range(3): multiply(left, right, part, products[part])\n"
+        "dense_dots_of_four(right, left, 7, 2, 43, together)\n"
+        "for place in range(4): dense_dots(right, left[7 + place], 2, 43, alone[place, 2:43])\n"
+        "np.savez(sys.argv[2], products, together, alone)\n"
+    )
+    left, right = matrices((45, 5, 45))
+    np.savez(tmp_path / "given.npz", left, right, np.zeros((3, 45, 45)), np.zeros((4, 45)), np.zeros((4, 45)))
+    command = [sys.executable, "-c", program, str(tmp_path / "given.npz"), str(tmp_path / "made.npz")]
+    environment = os.environ | {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    subprocess.run(command, env=environment, check=True, timeout=300)
+    products, together, alone = np.load(tmp_path / "made.npz").values()
+    for product, half in zip(products, (np.asarray, np.triu, np.tril), strict=True):
+        np.testing.assert_allclose(half(product), half(left @ right), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(together[:, 2:43], (left @ right)[7:11, 2:43], rtol=0, atol=1e-13)
+    assert np.array_equal(together, alone)
