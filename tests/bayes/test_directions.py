@@ -5,6 +5,7 @@ import pytest
 
 from lopsided.bayes.kernel_pool import KernelPool
 from lopsided.bayes.online import _directions
+from lopsided.core.bayesian.buffers import NOBODY, grown_covariance
 from lopsided.core.bayesian.directions import (
     add_combined_rows,
     explain,
@@ -34,6 +35,20 @@ def test_the_directions_say_all_of_a_matrix_and_are_orthonormal(rank):
     assert U.shape == (diagonal.size, 13) and diagonal.size <= max(rank, 1)
     assert np.abs(U @ U.T - np.eye(diagonal.size)).max(initial=0.0) < 1e-7  # of the least direction
     assert np.abs(U.T @ tridiagonal(diagonal, left) @ U - H).max() <= 1e-12 * np.abs(H).max()
+    of_half = _directions(np.where(np.tri(13, k=-1, dtype=bool), np.nan, H))  # what is below the diagonal nobody made
+    assert all(np.array_equal(one, other) for one, other in zip(of_half, (U, diagonal, left), strict=True))
+
+
+@pytest.mark.parametrize("leaving", [NOBODY, 0, 3, 5])
+def test_a_covariance_grows_by_the_half_that_is_made_of_what_is_explained(leaving):
+    rng = np.random.default_rng(4)
+    before, explained, h = of_rank(6, 6), of_rank(2, 6, seed=5), rng.standard_normal(6)
+    expected = np.block([[before - explained + 0.5 * np.outer(h, h), 0.5 * h[:, None]], [0.5 * h, 0.5]])
+    if leaving != NOBODY:
+        expected = np.delete(np.delete(expected, leaving, axis=0), leaving, axis=1)
+    found, half = np.empty_like(expected), np.where(np.tri(6, dtype=bool), explained, np.nan)
+    assert grown_covariance(before, half, h, 0.5, leaving, found)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("v", [1e-3, 1.0, 1e4])

@@ -111,12 +111,12 @@ def test_the_published_pool_is_the_naive_one():
     check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=6))
 
 
-@pytest.mark.parametrize("policy", ["reservoir", "fifo"])
+@pytest.mark.parametrize(("policy", "budget"), [("reservoir", (5, 8)), ("fifo", (5, 8)), ("reservoir", (17, 45))])
 @pytest.mark.parametrize("n_features", [1, 3, 4, 7, 20])
-def test_rows_measured_together_know_what_came_in_between(policy, n_features):
+def test_rows_measured_together_know_what_came_in_between(policy, budget, n_features):
     rng = np.random.default_rng(8)
     X, y = rng.normal(size=(300, n_features)), np.where(rng.random(300) < 0.3, 1, -1)
-    together, alone = (both(policy=policy)[0].partial_fit(X[:9], y[:9]) for _ in range(2))
+    together, alone = (both(policy=policy, budget=budget)[0].partial_fit(X[:9], y[:9]) for _ in range(2))
     scores = together.progressive_scores(X[9:], y[9:])
     expected = [(alone.score_one(x), alone.learn_one(x, label))[0] for x, label in zip(X[9:], y[9:], strict=True)]
     np.testing.assert_array_equal(scores, expected)
