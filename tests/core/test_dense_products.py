@@ -62,3 +62,28 @@ def test_care_is_taken_for_a_while_after_a_row_that_needed_it():
     left = care[0]
     gaussians_from_products(*arguments)
     assert care[0] == left - 1
+
+
+@pytest.mark.parametrize("near", [0, 7, 8, 18])
+def test_one_point_that_is_near_is_found_among_those_that_are_far(near):
+    values, x = np.full((1, 19), 1e3), np.array([-1e3])
+    values[0, near] = -1e3 + 0.5
+    dots, row, squares, scratch, care = (
+        values[0] * x,
+        np.ones(19),
+        np.ones(19),
+        np.ones(19),
+        np.zeros(1, dtype=np.int64),
+    )
+    gaussians_from_products(values, x, 0, 19, values[0] ** 2, 1e6, 1.0, dots, row, squares, scratch, care)
+    np.testing.assert_allclose(row, np.where(np.arange(19) == near, np.exp(-0.25), 0.0), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("n_points", [0, 1, 20])
+def test_rows_that_need_no_care_leave_it_at_that(n_points):
+    values, x = np.ones((1, n_points)), np.array([0.5])
+    row, squares, scratch, care = np.ones(n_points), np.ones(n_points), np.ones(n_points), np.zeros(1, dtype=np.int64)
+    norms, dots = values[0] ** 2, values[0] * x
+    gaussians_from_products(values, x, 0, n_points, norms, 0.25, 1.0, dots, row, squares, scratch, care)
+    np.testing.assert_allclose(row, np.exp(-0.25), rtol=1e-12, atol=0)
+    assert care[0] == 0

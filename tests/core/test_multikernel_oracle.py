@@ -22,7 +22,7 @@ from core.agreement import (
 )
 from lopsided import MultiKernelKOIL
 from lopsided.core.pairwise.support import SCALE
-from lopsided.kernels import Gaussian, default_pool
+from lopsided.kernels import Gaussian, Polynomial, Sum, default_pool
 from oracles import koil as naive
 
 SEED = 7
@@ -109,6 +109,18 @@ def test_the_published_pool_is_the_naive_one():
     assert len(default_pool()) == len(pool) == 16
     learner = MultiKernelKOIL(random_state=SEED, **parameters)
     check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=6))
+
+
+def test_a_gaussian_with_a_weight_or_in_company_is_no_plain_one():
+    parts, alike = (
+        [Gaussian(gamma=1.3), Polynomial(degree=2, coef0=1.0)],
+        [naive.gaussian(1.3), naive.polynomial(2, 1.0)],
+    )
+    kernels = [Sum(parts[:1], weights=[0.6]), Sum(parts)]
+    pool = [naive.weighted_sum(alike[:1], [0.6]), naive.weighted_sum(alike, [1.0, 1.0])]
+    parameters = {"C": 2.0, "learning_rate": 0.05, "budget": (5, 8), "n_neighbors": 2}
+    learner = MultiKernelKOIL(kernels, random_state=SEED, **parameters)
+    check(learner, naive.MultiKernelKOIL(pool, seed=SEED, **parameters), *clusters(300, seed=10))
 
 
 @pytest.mark.parametrize(("policy", "budget"), [("reservoir", (5, 8)), ("fifo", (5, 8)), ("reservoir", (17, 45))])

@@ -77,8 +77,6 @@ def gaussians_from_products(
     `norms` and all after it are of these points alone; `squares` and `scratch` are as long. Mostly one pass over them
     is enough. Where it was not, the next `care[0]` rows do without it: they have the same bits, made in more passes.
     """
-    if row.size == 0:
-        return
     if care[0] == 0:
         if _fill_in_one_pass(norms, norm, gamma, dots, row):
             return
