@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lopsided.cli.options import reading_beside_a_state, with_config
+from lopsided.numerals import counted
 
 if TYPE_CHECKING:
     from lopsided.alerts import AlertShare
@@ -117,7 +118,7 @@ def watch(
     else:
         if not seen.alarm.is_ready:
             click.secho(f"note: {not_ready(seen.alarm)}; see --reference, --state and --period", fg="yellow", err=True)
-        click.echo(f"{n_rows:,} rows, {len(found)} alarm{'' if len(found) == 1 else 's'}", err=True)
+        click.echo(f"{counted(n_rows, 'row')}, {counted(len(found), 'alarm')}", err=True)
         if feed.bad.count:
             click.secho(feed.bad.summary(), fg="yellow", err=True)
     if interrupts.interrupted and not (options["follow"] and found):
