@@ -271,7 +271,7 @@ def sections() -> dict[str, Section]:
             "learns from. What notices drift was chosen on the same changes under other seeds.",
             [*CHANGES, "rotating"],
             dict.fromkeys(followers, 3)
-            | {NEW: 15, FADES: 15}
+            | {NEW: 30, FADES: 30}
             | dict.fromkeys([*boosted[:2], "VW linear, balanced"], 1),
             play_change,
         ),

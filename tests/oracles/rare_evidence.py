@@ -116,12 +116,13 @@ class Gate:
     D <- clip(D + e (min((mean m - m) / sd, 1.5) - 0.25), 0, 10) for the blend's own m; from D = 5 until D < 1 is an
     alert. e is 1 for a positive that stands alone, and less for one that comes soon after another. C above h / 4 that
     comes back below h / 20 was a false alarm: after each, f_s counts a quarter of what it would, at least a twentieth,
-    and h is half as large again, at most eight times as large.
+    and h is half as large again, at most eight times as large. G adds up e (d - mean d / 2) since D was 0; on an alert
+    it speaks for f_s, in proportion to D from 3 to 7.
     """
 
     def __init__(self):
         self.negatives, self.evidence, self.limit = [], 0.0, 1.5
-        self.gains = self.squares = self.compared = 0.0
+        self.gains = self.squares = self.compared = self.regained = 0.0
         self.of_young_trees, self.for_young = [], 0.0
         self.is_raised, self.false_alarms = False, 0
         self.calm_down()
@@ -132,7 +133,8 @@ class Gate:
     @property
     def share(self):
         trust = 1.0 if self.alert else max(0.25**self.false_alarms, 0.05)
-        return trust * float(sigmoid(12 * self.evidence / self.limit - 4))
+        clear = float(np.clip(2 * self.regained, 0, 1) * np.clip((self.decline - 3) / 4, 0, 1)) if self.alert else 0.0
+        return 0.7 * trust * float(sigmoid(12 * self.evidence / self.limit - 4 + 6 * clear))
 
     @property
     def is_decided(self):
@@ -162,6 +164,7 @@ class Gate:
             self.for_young = max(0.0, self.for_young + e * (gain - 0.05))
         d = m[2] - max(m[:2])
         self.gains, self.squares, self.compared = self.gains + d, self.squares + d * d, self.compared + 1
+        self.regained = self.regained + e * (d - self.gains / self.compared / 2) if self.decline > 0 else 0.0
         if self.compared >= 20:
             mean, square = self.gains / self.compared, self.squares / self.compared
             self.limit = max(1.5, 0.8 * (square - mean**2) / (0.01 - min(mean, 0.0))) * min(1.5**self.false_alarms, 8)

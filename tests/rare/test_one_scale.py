@@ -9,8 +9,12 @@ import pytest
 import lopsided as lp
 from lopsided.core.measures.drift_gate import (
     ALERTED,
+    DECLINE,
     EVIDENCE,
     FALSE_ALARMS,
+    LEFT,
+    LIMIT,
+    REGAINED,
     close_case,
     compare,
     empty_gate,
@@ -162,6 +166,28 @@ def test_while_the_long_memory_ranks_worse_than_it_used_to_false_alarms_do_not_c
     distrusted = share_of_short(gate)
     gate.levels[ALERTED] = 3.0
     assert share_of_short(gate) == pytest.approx(16.0 * distrusted)
+
+
+def test_on_an_alarm_the_short_memory_counts_as_far_as_it_has_gained_since_the_fall_began():
+    def share_at(gained, decline, alerted=3.0):
+        gate = empty_gate()
+        gate.levels[[REGAINED, DECLINE, ALERTED]] = gained, decline, alerted
+        return share_of_short(gate)
+
+    nothing = share_of_short(empty_gate())
+    assert share_at(0.5, 7.0, alerted=0.0) == share_at(-2.0, 10.0) == share_at(0.5, 3.0) == nothing
+    assert nothing < share_at(0.25, 7.0) == share_at(0.5, 5.0) < share_at(0.5, 7.0) == share_at(3.0, 10.0) < 0.7
+
+
+def test_something_is_always_left_to_the_others_but_in_older_files():
+    gate = empty_gate()
+    gate.levels[EVIDENCE] = gate.levels[LIMIT]
+    share = share_of_short(gate)
+    gate.levels[LEFT] = 0.0
+    assert 0.69 < share < 0.7 and share_of_short(gate) == pytest.approx(share / 0.7)
+    close_case(gate)
+    gate.levels[EVIDENCE] = gate.levels[LIMIT]
+    assert share_of_short(gate) == share
 
 
 def test_a_storm_does_not_make_the_learner_begin_anew():

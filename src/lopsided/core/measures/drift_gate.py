@@ -5,19 +5,25 @@ among what is ranked that high, if all positives were; m = (r + v) / 2 looks at 
 d = m of the short memory minus the better m of the long one's answers, C <- clip(C + e (d - slack), 0, h) adds up
 what the short memory has gained lately. A sum that goes up and down by chance and falls by mu = slack - mean d on
 average goes beyond any h with a chance of about exp(-2 mu h / var d), so h is a multiple of var d / mu, and `least` at
-the least. The short memory's share of the answer is t sigmoid(12 C / h - 4); at C = h the case is closed: it should
-take the place of the long one. t is 1 until C / h has been above 1/4 and has come back below 1/20: a false alarm. After
-each of them the short memory counts a quarter of what it would have counted, a twentieth at the least, and h is half as
-large again, eight times as large at the most, until a case is closed. While the long memory ranks worse than it used to
-(below), t is 1 whatever there was before: something has happened.
+the least. The short memory's share of the answer is 0.7 t sigmoid(12 C / h - 4 + a), so that the others always count
+something; at C = h the case is closed: it should take the place of the long one. t is 1 until C / h has been above 1/4
+and has come back below 1/20: a false alarm. After each of them the short memory counts a quarter of what it would have
+counted, a twentieth at the least, and h is half as large again, eight times as large at the most, until a case is
+closed. While the long memory ranks worse than it used to (below), t is 1 whatever there was before: something has
+happened.
 
 Positives often come in bursts (a storm, a stolen card), and those of a burst say the same thing many times. So the
 caller says how much evidence e a positive is: 1 if the last one was half of the usual distance away or farther, and
 less in proportion if it was nearer.
 
-There are changes that only trees can see, and trees cost time. So the long memory's own m is watched: its fall below
-the mean of the last few hundred, in deviations and beyond a quarter of one, adds up to D. From 5 on young trees are
-worth to be fitted to the latest rows. These are compared as the short memory is, by a sum of their own.
+The long memory's own m is watched: its fall below the mean of the last few hundred, in deviations and beyond a quarter
+of one, adds up to D. From 5 on, until it is below 1 again, is an alarm. That tells sooner that something has changed
+than who is better now, where all rank badly. So a is 0 but on an alarm, and 6 at the most: in proportion to D from 3 to
+7, and to G up to 1/2, which adds up e (d - mean d / 2) since D was 0. At rest G falls, because the short memory loses
+as much as ever when the long one has a run of bad luck; after a change it rises.
+
+There are changes that only trees can see, and trees cost time. So on an alarm young trees are fitted to the latest
+rows. These are compared as the short memory is, by a sum of their own.
 """
 
 from __future__ import annotations
@@ -34,9 +40,10 @@ RING = 500  # negatives that a positive is compared with
 ANSWER, LONG, SHORT, YOUNG = range(4)
 # Entries of Gate.levels: C and h, the sum and number of d^2; number, sum and sum of squares of the long memory's m, and
 # D; positives since D became large (0: it is not), and that at which young trees are fitted next; C of young trees;
-# whether C has become large, and how often it has come to nothing; the sum of d.
+# whether C has become large, and how often it has come to nothing; the sum of d; G; what is always left to
+# the others (nothing in files from before it was).
 EVIDENCE, LIMIT, SQUARES, COMPARED, MERITS, MERIT, MERIT_SQUARES, DECLINE, ALERTED, NEXT_YOUNG, OF_YOUNG = range(11)
-RAISED, FALSE_ALARMS, GAINS = 11, 12, 13
+RAISED, FALSE_ALARMS, GAINS, REGAINED, LEFT = 11, 12, 13, 14, 15
 # Entries of Gate.tally: place of the next negative and how many there are; the same for young trees.
 _PLACE, _FILLED, _YOUNG_PLACE, _YOUNG_FILLED = range(4)
 _TIE = 1e-9  # scores are cut off at both ends: averages of such scores differ by rounding only
@@ -51,6 +58,9 @@ _SLACK_OF_YOUNG, _LIMIT_OF_YOUNG = 0.05, 2.0
 _LARGE, _NOTHING = 0.25, 0.05  # of C / h
 _TRUST, _LEAST_TRUST = 0.25, 0.05  # what a false alarm leaves of the short memory's share, and all of them at least
 _MORE, _MOST = 1.5, 8.0  # what it makes of the limit, and all of them at the most
+_LEFT = 0.3
+_ON_ALARM, _CLEAR = 6.0, 0.5  # a at the most, and the G from which on
+_FALLING, _FALLEN = 3.0, 7.0  # the D from which on a is more than 0, and all of it
 
 
 class Gate(NamedTuple):
@@ -63,18 +73,28 @@ class Gate(NamedTuple):
 
 def empty_gate() -> Gate:
     """Nothing compared yet: the long memory answers."""
-    levels = np.zeros(GAINS + 1)
-    levels[LIMIT] = _LEAST
+    levels = np.zeros(LEFT + 1)
+    levels[LIMIT], levels[LEFT] = _LEAST, _LEFT
     return Gate(np.zeros((YOUNG + 1, RING)), levels, np.zeros(_YOUNG_FILLED + 1, dtype=np.int64))
 
 
 @compiled
 def share_of_short(gate: Gate) -> float:
     """How much the short memory counts in the answer."""
-    trust = 1.0
-    if gate.levels[ALERTED] == 0.0:
-        trust = max(_TRUST ** gate.levels[FALSE_ALARMS], _LEAST_TRUST)
-    return trust / (1.0 + math.exp(4.0 - 12.0 * gate.levels[EVIDENCE] / gate.levels[LIMIT]))
+    levels = gate.levels
+    trust, alarm = 1.0, 0.0
+    if levels[ALERTED] == 0.0:
+        trust = max(_TRUST ** levels[FALSE_ALARMS], _LEAST_TRUST)
+    else:
+        fallen = (levels[DECLINE] - _FALLING) / (_FALLEN - _FALLING)
+        alarm = _ON_ALARM * _within_one(fallen) * _within_one(levels[REGAINED] / _CLEAR)
+    share = 1.0 / (1.0 + math.exp(4.0 - 12.0 * levels[EVIDENCE] / levels[LIMIT] - alarm))
+    return (1.0 - levels[LEFT]) * trust * share
+
+
+@compiled
+def _within_one(value: float) -> float:
+    return min(max(value, 0.0), 1.0)
 
 
 @compiled
@@ -185,8 +205,12 @@ def _add(gate: Gate, gain: float, evidence: float) -> None:
     levels[SQUARES] += gain * gain
     levels[GAINS] += gain
     levels[COMPARED] += 1.0
+    mean = levels[GAINS] / levels[COMPARED]
+    if levels[DECLINE] > 0.0:
+        levels[REGAINED] += evidence * (gain - 0.5 * mean)
+    else:
+        levels[REGAINED] = 0.0
     if levels[COMPARED] >= _ENOUGH_COMPARISONS:
-        mean = levels[GAINS] / levels[COMPARED]
         variance = levels[SQUARES] / levels[COMPARED] - mean * mean
         limit = max(_LEAST, _RARELY * variance / (_SLACK + max(0.0, -mean)))
         levels[LIMIT] = limit * min(_MORE ** levels[FALSE_ALARMS], _MOST)
@@ -207,6 +231,7 @@ def _add(gate: Gate, gain: float, evidence: float) -> None:
 def close_case(gate: Gate) -> None:
     """The short memory has become the long one: both have given the same scores, and nothing speaks for either."""
     gate.levels[EVIDENCE] = gate.levels[RAISED] = gate.levels[FALSE_ALARMS] = 0.0
+    gate.levels[LEFT] = _LEFT
     _forget_merits(gate.levels)
     for i in range(RING):
         gate.ring[ANSWER, i] = gate.ring[LONG, i] = gate.ring[SHORT, i]

@@ -86,12 +86,13 @@ class RareEventClassifier(AddsRareEvents):
 
     The score is an eighth of the log-odds that a row is positive, less those of the stream as a whole. a and c follow
     the latest 30 positives, or a tenth of all rows. h / 8 counts 0.7 at the most in size, so that it is never sure
-    alone; p is less after false alarms. f averages the solutions for four ridges (see `FourierRanker`) by (average
-    precision + AUROC) / 2 so far; half of the directions see one to three features only. The sample holds `sample_size`
-    rows, half per class: all positives while there is room, and negatives by priority sampling (`PrioritySample`), hard
-    ones rather than easy ones, weighted so that sums over the stream stay right on average. 100 trees of 16 leaves are
-    fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by half the sample; they are grown a
-    few at a time while rows go by, and answer when all are there. docs/rare-events.md explains it with pictures.
+    alone; p is 0.7 at the most, and less after false alarms. f averages the solutions for four ridges (see
+    `FourierRanker`) by (average precision + AUROC) / 2 so far; half of the directions see one to three features only.
+    The sample holds `sample_size` rows, half per class: all positives while there is room, and negatives by priority
+    sampling (`PrioritySample`), hard ones rather than easy ones, weighted so that sums over the stream stay right on
+    average. 100 trees of 16 leaves are fitted to it after 50 rows and then whenever the rows have grown by 40 %, or by
+    half the sample; they are grown a few at a time while rows go by, and answer when all are there. docs/rare-events.md
+    explains it with pictures.
 
     Cost of one example, with P = n_components + n_features: that of `FourierRanker` twice (O(n_features n_components +
     P^2) and a share of O(P^3)), 100 ways down a tree, and a share of the fits; benchmarks/README.md has figures.
