@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lopsided.cli.reproduce import reproduce
 from lopsided.evaluate import RunLog
-from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
+from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes, wins
 from lopsided.reproduce.conclusions import Claim, Record, compared
 from lopsided.reproduce.costs import seconds, vectors
 from lopsided.reproduce.counting import count
@@ -68,6 +68,11 @@ def test_every_figure_is_that_of_its_logged_runs(path):
                 None if math.isnan(value) else round(value, 9) for value in figures
             ]
             assert (cell["runs"], cell.get("ours_runs", 0)) == (now.here.runs, now.ours.runs)
+    for kind, found in (("vectors", vectors(table, log, {})), ("seconds", seconds(table, log, {}))):
+        rows = [one.as_json() for one in found if one.cell.data in sets - not_kept]
+        assert [row for row in made.get(kind, ()) if row["data"] in sets - not_kept] == rows, kind
+    if made["cells"] and not not_kept:
+        assert made["wins"] == {method: list(record) for method, record in wins(table, log).items()}
     if made["points"] and sets:
         logged = [(p["data"], p["method"], len(log.of(table.name, p["data"], p["method"]))) for p in made["points"]]
         assert logged == [(p["data"], p["method"], p["runs"]) for p in made["points"]]
