@@ -18,7 +18,7 @@ from lopsided.reproduce.costs import seconds, vectors
 from lopsided.reproduce.counting import count
 from lopsided.reproduce.gaps import fewer_runs_sentence, partly_run, runs_sentence
 from lopsided.reproduce.index import Made, read_folder, totals
-from lopsided.reproduce.pages import runs_of_points, verdict_sentence
+from lopsided.reproduce.pages import as_markdown, curve_grid, result_grids, runs_of_points, verdict_sentence
 from lopsided.reproduce.published import Cell
 from lopsided.reproduce.registry import table_named
 
@@ -49,6 +49,7 @@ def test_each_page_says_what_its_log_says(folder):
         if one.results:
             said = (verdict_sentence(one.table, one.results), runs_sentence(one.table, one.results))
             assert all(sentence in page for sentence in (*said, *partly_run(one.table, one.results)))
+            assert all("\n".join(as_markdown(grid)) in page for grid in result_grids(one.table, one.results))
         assert "\n- Runs: " in page
 
 
@@ -61,13 +62,14 @@ def test_every_figure_is_that_of_its_logged_runs(path):
     not_kept = {name for names, why in made["missing"].items() if "not kept" in why for name in names.split(", ")}
     assert {cell["data"] for cell in made["cells"] if cell["here"] is not None} <= sets | not_kept
     for cell, now in zip(made["cells"], outcomes(table, log), strict=True):
-        if cell["data"] in sets - not_kept:
+        runs = cell["runs"], cell.get("ours_runs", 0)
+        if cell["data"] in sets - not_kept or runs == (now.here.runs, now.ours.runs) != (0, 0):
             figures = (now.here.mean, now.here.deviation, now.ours.mean, now.ours.deviation)
             said = [cell.get(name) for name in ("here", "here_deviation", "ours", "ours_deviation")]
             assert [None if value is None else round(value, 9) for value in said] == [
                 None if math.isnan(value) else round(value, 9) for value in figures
             ]
-            assert (cell["runs"], cell.get("ours_runs", 0)) == (now.here.runs, now.ours.runs)
+            assert runs == (now.here.runs, now.ours.runs)
     for kind, found in (("vectors", vectors(table, log, {})), ("seconds", seconds(table, log, {}))):
         rows = [one.as_json() for one in found if one.cell.data in sets - not_kept]
         assert [row for row in made.get(kind, ()) if row["data"] in sets - not_kept] == rows, kind
@@ -76,6 +78,7 @@ def test_every_figure_is_that_of_its_logged_runs(path):
     if made["points"] and sets:
         logged = [(p["data"], p["method"], len(log.of(table.name, p["data"], p["method"]))) for p in made["points"]]
         assert logged == [(p["data"], p["method"], p["runs"]) for p in made["points"]]
+        assert "\n".join(as_markdown(curve_grid(table, log))) in path.with_suffix(".md").read_text()
 
 
 def test_every_number_of_runs_is_in_the_file_of_its_page(folder):
