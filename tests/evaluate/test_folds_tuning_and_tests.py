@@ -104,6 +104,16 @@ def test_what_was_logged_is_there_after_a_crash_and_a_torn_line_is_not(tmp_path)
     assert [entry["measures"]["AUC"] for entry in entries] == [0.5, 0.9, 0.7]  # the later of two runs 2
 
 
+def test_versions_stand_in_the_file_where_they_change_and_are_known_of_every_run(tmp_path):
+    path, made_with = tmp_path / "runs.jsonl", [{"numpy": text} for text in ("1", "1", "2", "2")]
+    log = RunLog(path)
+    for run, one in enumerate(made_with, start=1):
+        log.add([an_entry(run) | {"versions": one}])
+    assert ["versions" in line for line in path.read_text().splitlines()] == [True, False, True, False]
+    assert [entry["versions"] for entry in log.entries] == made_with
+    assert RunLog(path).entries == log.entries
+
+
 @pytest.mark.parametrize("line", ["{}", "[1]", "nonsense", json.dumps({"table": "t"})])
 def test_a_log_of_something_else_is_refused(tmp_path, line):
     path = tmp_path / "runs.jsonl"

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 
 from lopsided.cli.reproduce import reproduce
 from lopsided.evaluate import RunLog
-from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes
+from lopsided.reproduce.comparison import Measured, Verdict, judged, outcomes, wins
 from lopsided.reproduce.conclusions import Claim, Record, compared
 from lopsided.reproduce.costs import seconds, vectors
 from lopsided.reproduce.counting import count
 from lopsided.reproduce.gaps import fewer_runs_sentence, partly_run, runs_sentence
 from lopsided.reproduce.index import Made, read_folder, totals
-from lopsided.reproduce.pages import runs_of_points, verdict_sentence
+from lopsided.reproduce.pages import as_markdown, curve_grid, result_grids, runs_of_points, verdict_sentence
 from lopsided.reproduce.published import Cell
 from lopsided.reproduce.registry import table_named
 
@@ -31,7 +31,8 @@ OWN = {"koil": "KOIL", "oilk": "OILK", "spa": ("SPA", "BOMKC"), "omcsl": "OMCSL"
 def folder(tmp_path_factory):
     """A copy of the evidence, made anew."""
     copy = tmp_path_factory.mktemp("evidence")
-    shutil.copytree(EVIDENCE / "tables", copy / "tables", ignore=shutil.ignore_patterns("*.png", "*.jsonl"))
+    others = ("*.png", "rare-events.jsonl", "rivals.jsonl", "survey.jsonl", "tuned-each.jsonl")
+    shutil.copytree(EVIDENCE / "tables", copy / "tables", ignore=shutil.ignore_patterns(*others))
     for arguments in (["index", "--output", copy / "tables"], ["conclusions", "--output", copy]):
         done = CliRunner().invoke(reproduce, list(map(str, arguments)))
         assert done.exit_code == 0, done.output
@@ -49,6 +50,7 @@ def test_each_page_says_what_its_log_says(folder):
         if one.results:
             said = (verdict_sentence(one.table, one.results), runs_sentence(one.table, one.results))
             assert all(sentence in page for sentence in (*said, *partly_run(one.table, one.results)))
+            assert all("\n".join(as_markdown(grid)) in page for grid in result_grids(one.table, one.results))
         assert "\n- Runs: " in page
 
 
@@ -61,16 +63,23 @@ def test_every_figure_is_that_of_its_logged_runs(path):
     not_kept = {name for names, why in made["missing"].items() if "not kept" in why for name in names.split(", ")}
     assert {cell["data"] for cell in made["cells"] if cell["here"] is not None} <= sets | not_kept
     for cell, now in zip(made["cells"], outcomes(table, log), strict=True):
-        if cell["data"] in sets - not_kept:
+        runs = cell["runs"], cell.get("ours_runs", 0)
+        if cell["data"] in sets - not_kept or runs == (now.here.runs, now.ours.runs) != (0, 0):
             figures = (now.here.mean, now.here.deviation, now.ours.mean, now.ours.deviation)
             said = [cell.get(name) for name in ("here", "here_deviation", "ours", "ours_deviation")]
             assert [None if value is None else round(value, 9) for value in said] == [
                 None if math.isnan(value) else round(value, 9) for value in figures
             ]
-            assert (cell["runs"], cell.get("ours_runs", 0)) == (now.here.runs, now.ours.runs)
+            assert runs == (now.here.runs, now.ours.runs)
+    for kind, found in (("vectors", vectors(table, log, {})), ("seconds", seconds(table, log, {}))):
+        rows = [one.as_json() for one in found if one.cell.data in sets - not_kept]
+        assert [row for row in made.get(kind, ()) if row["data"] in sets - not_kept] == rows, kind
+    if made["cells"] and not not_kept:
+        assert made["wins"] == {method: list(record) for method, record in wins(table, log).items()}
     if made["points"] and sets:
         logged = [(p["data"], p["method"], len(log.of(table.name, p["data"], p["method"]))) for p in made["points"]]
         assert logged == [(p["data"], p["method"], p["runs"]) for p in made["points"]]
+        assert "\n".join(as_markdown(curve_grid(table, log))) in path.with_suffix(".md").read_text()
 
 
 def test_every_number_of_runs_is_in_the_file_of_its_page(folder):
@@ -176,10 +185,18 @@ def test_wins_and_losses_follow_one_rule_in_print_and_here():
     results = [
         judged(table, Cell("koil-3.3", *place, "AUC", 0.9, 0.03), measured) for place, measured in figures.items()
     ]
-    made = {"koil-3.3": Made(table, {"wins": {"NORMA": [0, 1, 1]}}, results)}
+    log = RunLog()
+    for (name, method), measured in figures.items():  # runs that go together on sonar, and do not on australian
+        for run in range(1, 21):
+            wave = 0.02 * math.sin(run + (method == "NORMA") * (0.1 if name == "sonar" else 3.0))
+            what = {"table": "koil-3.3", "set": name, "method": method, "run": run}
+            log.add([what | {"measures": {"AUC": measured.mean + wave}}])
+    made = {"koil-3.3": Made(table, {}, results, log)}
     row = compared(Claim("koil-3.3", "KOIL_RS++"), "NORMA", made)
     assert row.before_here == Record(1, 1, 0) and row.here == Record(0, 1, 1) and row.paired == "0/1/1"
     assert row.verdict == "does not hold" and str(row.ours) == "-"
+    log.add([what | {"run": 21, "measures": {"AUC": 0.9}}])  # of NORMA on australian alone
+    assert compared(Claim("koil-3.3", "KOIL_RS++"), "NORMA", made).paired == "0/0/1"
     made["koil-3.3"] = Made(table, {}, [judged(table, result.cell, Measured()) for result in results])
     assert compared(Claim("koil-3.3", "KOIL_RS++"), "NORMA", made).verdict == "not run"
     assert math.isnan(made["koil-3.3"].results[0].difference)

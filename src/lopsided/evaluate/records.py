@@ -29,6 +29,8 @@ def versions() -> dict[str, str]:
 class RunLog:
     """Runs in a file of JSON lines; without a path they are kept in memory only.
 
+    The versions stand in the file where they change: a line without them was made with those of the line before.
+
     >>> log = RunLog()
     >>> log.add([{"table": "t", "set": "heart", "method": "KOIL", "run": 1, "auc": 0.91}])
     >>> log.has("t", "heart", "KOIL", runs=1), log.has("t", "heart", "KOIL", runs=2)
@@ -38,8 +40,21 @@ class RunLog:
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = None if path is None else Path(path)
         self.entries: list[Entry] = []
+        self._cells: dict[tuple[str, ...], dict[int, Entry]] = {}  # by table, set and method: the runs by their number
+        self._versions: Any = None  # of the latest entry
         if self.path is not None and self.path.exists():
-            self.entries = [_parsed(line, self.path, k) for k, line in enumerate(self._whole_lines(), start=1)]
+            for number, line in enumerate(self._whole_lines(), start=1):
+                self._keep(_parsed(line, self.path, number))
+
+    def _keep(self, entry: Entry) -> Entry:
+        """One more entry; returns what of it goes into the file."""
+        line = {name: value for name, value in entry.items() if name != "versions" or value != self._versions}
+        self._versions = entry.get("versions", self._versions)
+        if self._versions is not None:
+            entry["versions"] = self._versions
+        self.entries.append(entry)
+        self._cells.setdefault(tuple(entry[name] for name in _KEY[:3]), {})[entry["run"]] = entry
+        return line
 
     def _whole_lines(self) -> list[str]:
         # What a killed process left without its end was never acknowledged: it is dropped, and run again.
@@ -52,22 +67,21 @@ class RunLog:
 
     def add(self, entries: Sequence[Mapping[str, Any]]) -> None:
         """Keep these, on disk before this returns."""
-        self.entries += [dict(entry) for entry in entries]
+        lines = [self._keep(dict(entry)) for entry in entries]
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(_without_nan(entry), sort_keys=True) + "\n" for entry in entries))
+                file.write("".join(json.dumps(_without_nan(line), sort_keys=True) + "\n" for line in lines))
 
     def up_to(self, runs: int) -> RunLog:
         """The first runs only, in memory."""
         first = RunLog()
-        first.entries = [entry for entry in self.entries if entry["run"] <= runs]
+        first.add([entry for entry in self.entries if entry["run"] <= runs])
         return first
 
     def of(self, table: str, set_name: str, method: str) -> list[Entry]:
         """The runs of one cell, by their number; of a run that is there twice the later one counts."""
-        key = (table, set_name, method)
-        cell = {entry["run"]: entry for entry in self.entries if tuple(entry[name] for name in _KEY[:3]) == key}
+        cell = self._cells.get((table, set_name, method), {})
         return [cell[run] for run in sorted(cell)]
 
     def has(self, table: str, set_name: str, method: str, *, runs: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ GROUPS = ("the papers' own methods", "baselines")
 
 @dataclass(frozen=True)
 class Made:
-    """A table that was made again, as its JSON file says."""
+    """A table that was made again, as its JSON file says; its runs where they are asked for."""
 
     table: Table
     summary: dict[str, Any]
     results: list[Outcome]
+    log: RunLog = field(default_factory=RunLog)
 
     def count(self, *, own: bool) -> Count:
         """The paper's own methods, or the others."""

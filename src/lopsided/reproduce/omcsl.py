@@ -80,6 +80,8 @@ TABLES = [
             "Step sizes by the progressive measure on the training part of the first split; all learners have a bias. "
             "Areas of OCS1 and OCS2 were printed below .5 or as copies of their F, iOOB and iUOB with an F below .14: "
             "no linear score of these rows has such figures, so that being above them says nothing.",
+            "Step sizes .01, .1, 1 or 10, constant or divided by the root of the number of steps; OPAUC's rate .001, "
+            ".01 or .1, its regularisation 0, .0001 or .01.",
         ),
         impossible={"aloi-1": "its file could not be obtained"},
         own=("OMCSL",),

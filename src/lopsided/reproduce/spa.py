@@ -197,6 +197,7 @@ TABLES = [
         remarks=(
             "Budgets equal to BOMKC's published total. codrna is its test file of 271,617 rows, as the paper's list of "
             "sets has it, scaled to [-1, 1].",
+            "BOGD's rate in 1, .1, ..., 1e-4, by an order of its own; its regularisation is not searched.",
         ),
         scaling="symmetric",
         impossible=_NO_KDD08 | {"ijcnn1": "only its validation part could be obtained"},
