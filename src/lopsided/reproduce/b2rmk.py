@@ -82,6 +82,7 @@ _SPLICE = (
     "splice has 3,175 rows, as many as LIBSVM's two files together: KEEL has 3,190 sequences, and 15 are left out "
     "because they contain letters that stand for several bases and have no number."
 )
+_FEW_ON_SPLICE = "B2RMK has three runs on splice: each takes 212 seconds of the processor."
 _NO_USPS = {"usps": "which digits are positive is not published"}
 
 TABLES = [
@@ -98,7 +99,7 @@ TABLES = [
         remarks=(
             "The three linear baselines by scikit-learn's solvers, C or ridge in 2^-6, 2^-4, ..., 2^6; SVM-OR on at "
             "most 20,000 random pairs.",
-            "B2RMK has three runs on splice: each takes 212 seconds of the processor.",
+            _FEW_ON_SPLICE,
             _SPLICE,
         ),
         impossible=_NO_USPS,
@@ -124,8 +125,7 @@ TABLES = [
             "with it (KOIL_*); OPAUC's rate in 2^-12, 2^-10, ..., 1, its regularisation in 2^-10, 2^-6, 1/4, 4.",
             "satimage is KEEL's file of 6,435 rows with class 5 positive: with the class of koil-3.3 the linear OPAUC "
             "has .748, published is .848, and of the six classes this one comes nearest.",
-            "B2RMK has three runs on segment and splice: each takes 35 to 77 seconds of the processor, by machine, and "
-            "212.",
+            _FEW_ON_SPLICE,
             _SPLICE,
         ),
         impossible=_NO_USPS,

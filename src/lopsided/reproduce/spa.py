@@ -89,13 +89,15 @@ def _many_kernels(set_name: str) -> Mapping[str, Method]:
     }
 
 
+# What bounds each kernel of OMKC: its name in the paper and here.
+BOUNDED_BASES = (("RBP", "rbp"), ("Forgetron", "forgetron"), ("BOGD", "bogd"), ("BPA-S", "bpas"))
 _TOTAL = {"a9a": 14544, "codrna": 5744, "ijcnn1": 4384}
 
 
 def _bounded_many_kernels(set_name: str) -> Mapping[str, Method]:
     methods = {}
     for variant in ("DD", "SD"):
-        for name, base in (("RBP", "rbp"), ("Forgetron", "forgetron"), ("BOGD", "bogd"), ("BPA-S", "bpas")):
+        for name, base in BOUNDED_BASES:
             rates = grid(learning_rate=[1.0, 0.1, 0.01, 1e-3, 1e-4]) if base == "bogd" else [{}]
             make = built(OMKC, variant=variant, base=base, budget=_TOTAL[set_name], **_AS_PROGRAMMED)
             methods[f"{variant} {name}"] = Method(make, rates)
