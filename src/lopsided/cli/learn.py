@@ -22,6 +22,7 @@ from lopsided.cli.options import (
     with_json,
 )
 from lopsided.constraints import ParameterError
+from lopsided.numerals import counted
 
 if TYPE_CHECKING:
     from lopsided.cli.feed import Feed
@@ -307,7 +308,7 @@ def _refuse_a_label_that_never_came(training: Training) -> None:
 
 def _say_what_is_kept(training: Training, n_rows: int, is_saved: bool, *, interrupted: bool) -> None:
     before = f"interrupted after {n_rows:,} rows; " if interrupted else ""
-    whose = "what was learned" if interrupted else f"what was learned from the {n_rows:,} rows before"
+    whose = "what was learned" if interrupted else f"what was learned from the {counted(n_rows, 'row')} before"
     waiting = f", where {training.n_waiting:,} rows wait for their labels" if training.n_waiting else ""
     kept = f"{whose} is in {training.target}{waiting}"
     if not is_saved:
